@@ -1,0 +1,1 @@
+"""The window on the other three rooms: the `mt2` command."""

@@ -1,0 +1,1 @@
+"""A Python function in, a functional graph of primitives out."""

@@ -1,0 +1,1 @@
+"""A graph of primitives in, running fused kernels out."""

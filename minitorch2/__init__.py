@@ -1,0 +1,1 @@
+"""The framework a user imports: tensors, autograd, training."""

@@ -1,0 +1,1 @@
+"""Tests, one folder a room; run them with a plain `pytest`."""
