@@ -1,0 +1,173 @@
+"""The ordered layers of the house, and the imports that are allowed between them.
+
+Imports are absolute, at the top of the file, and point to the same layer or a lower one. `import
+jit` is never right: it would make a second copy of `minitorch2.jit`. Names are looked up upwards in
+the few files of LATE_BINDING only, and the reason for each stands beside it.
+"""
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from tests.house import ROOMS, SourceFile, source_files
+
+# Lowest first. A module belongs to the entry with the longest matching name, files inside one entry
+# may import each other. The balcony stands in room 1, where users look for it, and ranks above jit
+# and kernels; `minitorch2` itself (its `__init__`) gathers room 1's public names.
+LAYERS = (
+    "minitorch2.errors",
+    "minitorch2.config",
+    "minitorch2.artifacts",
+    "minitorch2.dtypes",
+    "minitorch2.layouts",
+    "minitorch2.devices",
+    "minitorch2.storages",
+    "minitorch2.dispatch",
+    "minitorch2.tensors",
+    "minitorch2.random",
+    "minitorch2.ops",
+    "minitorch2.backends",
+    "minitorch2.autograd",
+    "minitorch2.nn",
+    "minitorch2.optim",
+    "minitorch2.utils",
+    "minitorch2.serialization",
+    "minitorch2.compat",
+    "minitorch2",
+    "minitorch2.jit.ir",
+    "minitorch2.jit.shapes",
+    "minitorch2.jit.capture",
+    "minitorch2.jit.autodiff",
+    "minitorch2.jit.passes",
+    "minitorch2.jit",
+    "minitorch2.kernels.vecmath",
+    "minitorch2.kernels.lower",
+    "minitorch2.kernels.schedule",
+    "minitorch2.kernels.codegen",
+    "minitorch2.kernels.runtime",
+    "minitorch2.kernels",
+    "minitorch2.compiling",
+    "minitorch2.cli",
+)
+BALCONY = ("minitorch2.compiling",)
+
+# The only files that may import inside functions or upwards, each with its reason.
+LATE_BINDING = {
+    "minitorch2/__init__.py": "lazy names: compile, compiler, jit and what else the balcony offers",
+    "minitorch2/ops/bind.py": "puts the methods onto Tensor",
+}
+
+# Third-party packages and the rooms that may use them; `import minitorch2` stays quick and light.
+LIBRARIES = {
+    "numpy": ("minitorch2", "jit", "kernels", "cli"),
+    "ml_dtypes": ("minitorch2", "kernels"),
+    "numba": ("kernels",),
+    "llvmlite": ("kernels",),
+    "click": ("cli",),
+    "rich": ("cli",),
+}
+FILES = source_files()
+MODULES = {file.module for file in FILES}
+Import = ast.Import | ast.ImportFrom
+
+
+def rank(module: str) -> int:
+    """The layer a module belongs to: the longest entry that is the module or a parent of it."""
+    entries = [name for name in LAYERS if module == name or module.startswith(name + ".")]
+    return LAYERS.index(max(entries, key=len))
+
+
+def targets(node: Import) -> Iterator[str]:
+    """The modules an import statement reaches: `from minitorch2 import ops` reaches its `ops`."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+        return
+    base = node.module or ""
+    for alias in node.names:
+        inner = f"{base}.{alias.name}"
+        yield inner if inner in MODULES else base
+
+
+def imports(tree: ast.Module) -> Iterator[Import]:
+    """Every import statement of a file, wherever it stands."""
+    return (node for node in ast.walk(tree) if isinstance(node, Import))
+
+
+def at_top(tree: ast.Module) -> set[Import]:
+    """The imports at a file's top level, those under `if TYPE_CHECKING:` among them."""
+    blocks = [tree.body]
+    blocks += [
+        node.body
+        for node in tree.body
+        if isinstance(node, ast.If)
+        and isinstance(node.test, ast.Name)
+        and node.test.id == "TYPE_CHECKING"
+    ]
+    return {node for block in blocks for node in block if isinstance(node, Import)}
+
+
+def runtime_imports(tree: ast.Module) -> Iterator[Import]:
+    """The imports that are carried out: all but those under `if TYPE_CHECKING:`."""
+    typing_only = at_top(tree) - set(tree.body)  # type: ignore[operator]
+    return (node for node in imports(tree) if node not in typing_only)
+
+
+def places(nodes: Iterator[Import] | list[Import]) -> str:
+    """The statements with their lines, for a message."""
+    return "; ".join(f"line {node.lineno}: {ast.unparse(node)}" for node in nodes)
+
+
+def test_every_module_has_its_layer():
+    lone = [module for module in sorted(MODULES) if rank(module) == LAYERS.index("minitorch2")]
+    assert lone == ["minitorch2"], f"give these a place in LAYERS: {lone}"
+    empty = [name for name in LAYERS if not any(LAYERS[rank(module)] == name for module in MODULES)]
+    assert not empty, f"LAYERS names what is not there: {empty}"
+
+
+def test_layers_follow_the_rooms():
+    order = list(ROOMS)
+    files = {file.module: file for file in FILES}
+    inside = [name for name in LAYERS if name not in BALCONY]
+    ranks = [order.index(files[name].room) for name in inside if name in files]
+    assert ranks == sorted(ranks)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.path)
+def test_imports(file: SourceFile):
+    tree = file.tree()
+    relative = [n for n in imports(tree) if isinstance(n, ast.ImportFrom) and n.level]
+    assert not relative, f"imports are absolute: {places(relative)}"
+    copies = [
+        n
+        for n in imports(tree)
+        if any(t.split(".")[0] in ("jit", "kernels", "cli", "tests") for t in targets(n))
+    ]
+    assert not copies, f"a room is imported as minitorch2.<room>: {places(copies)}"
+    if file.path in LATE_BINDING:
+        return
+    hidden = [node for node in imports(tree) if node not in at_top(tree)]
+    assert not hidden, f"imports stand at the top of the file: {places(hidden)}"
+    upward = [
+        node
+        for node in runtime_imports(tree)
+        for target in targets(node)
+        if target.startswith("minitorch2") and rank(target) > rank(file.module)
+    ]
+    assert not upward, f"{LAYERS[rank(file.module)]} may not import upwards: {places(upward)}"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.path)
+def test_libraries(file: SourceFile):
+    allowed = {name for name, rooms in LIBRARIES.items() if file.room in rooms}
+    foreign = [
+        node
+        for node in imports(file.tree())
+        for target in targets(node)
+        if target.split(".")[0] in LIBRARIES.keys() - allowed or target.split(".")[0] == "torch"
+    ]
+    assert not foreign, f"not for {file.room}/: {places(foreign)}"
+
+
+def test_late_binding_names_files_that_are_there():
+    assert LATE_BINDING.keys() <= {file.path for file in FILES}
