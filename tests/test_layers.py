@@ -6,7 +6,7 @@ the few files of LATE_BINDING only, and the reason for each stands beside it.
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 
@@ -109,11 +109,11 @@ def at_top(tree: ast.Module) -> set[Import]:
 
 def runtime_imports(tree: ast.Module) -> Iterator[Import]:
     """The imports that are carried out: all but those under `if TYPE_CHECKING:`."""
-    typing_only = at_top(tree) - set(tree.body)  # type: ignore[operator]
+    typing_only = at_top(tree) - set(tree.body)
     return (node for node in imports(tree) if node not in typing_only)
 
 
-def places(nodes: Iterator[Import] | list[Import]) -> str:
+def places(nodes: Iterable[Import]) -> str:
     """The statements with their lines, for a message."""
     return "; ".join(f"line {node.lineno}: {ast.unparse(node)}" for node in nodes)
 
