@@ -18,11 +18,18 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 GOLDEN = Path(__file__).parent / "golden"
 HAVE_TORCH = importlib.util.find_spec("torch") is not None
 ADD_PARITY = "parity with torch left out; to add it: pip install -e '.[parity]'"
+
+# No deadline, because a first call compiles; the same examples on every run of CI.
+hypothesis.settings.register_profile(
+    "house", deadline=None, derandomize=os.environ.get("CI") == "true"
+)
+hypothesis.settings.load_profile("house")
 
 collect_ignore = [] if HAVE_TORCH else ["parity"]
 

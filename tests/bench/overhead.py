@@ -1,0 +1,118 @@
+"""What minitorch2 costs before any work is done, beside torch: import, eager add, compiled call.
+
+    python tests/bench/overhead.py [--rounds N]
+
+Each round measures both libraries in turn, so that whatever else the machine does meets both; the
+ratio is the median of the rounds' ratios torch / minitorch2 (above 1: minitorch2 is faster). An
+import is measured in a fresh process, warm file cache; a call on tensors of four elements, with one
+thread. Without torch (extra "parity") only minitorch2's own times are printed.
+"""
+
+import argparse
+import importlib
+import importlib.util
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from types import ModuleType
+
+LIBRARIES = [name for name in ("torch", "minitorch2") if importlib.util.find_spec(name)]
+ROUND_SECONDS = 0.05
+
+
+def eager_add(lib: ModuleType) -> Callable[[], object]:
+    """x + y, no gradient asked for."""
+    x, y = lib.ones(4), lib.ones(4)
+    return lambda: x + y
+
+
+def eager_add_grad(lib: ModuleType) -> Callable[[], object]:
+    """x + y, recorded for a backward pass."""
+    x, y = lib.ones(4, requires_grad=True), lib.ones(4)
+    return lambda: x + y
+
+
+def compiled_call(lib: ModuleType) -> Callable[[], object]:
+    """A compiled function of ten tensors that adds two of them: guards, one kernel, one output."""
+    inputs = [lib.ones(4) for _ in range(10)]
+
+    @lib.compile
+    def first_two(a, b, c, d, e, f, g, h, i, j):
+        return a + b
+
+    return lambda: first_two(*inputs)
+
+
+CALLS = {"eager add": eager_add, "eager add, grad": eager_add_grad, "compiled call": compiled_call}
+
+
+def seconds_of_import(name: str) -> float:
+    """Seconds a fresh process needs for `import name`, the start of Python left out."""
+    code = f"import time; t = time.perf_counter(); import {name}; print(time.perf_counter() - t)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+def seconds_of_call(call: Callable[[], object], times: int) -> float:
+    """Mean seconds of one call over `times` calls."""
+    start = time.perf_counter()
+    for _ in range(times):
+        call()
+    return (time.perf_counter() - start) / times
+
+
+def calls_per_round(call: Callable[[], object]) -> int:
+    """How many calls fill a round, after warming up (the first calls compile)."""
+    for _ in range(100):
+        call()
+    return max(1, int(ROUND_SECONDS / seconds_of_call(call, 100)))
+
+
+def measure_imports(rounds: int) -> list[dict[str, float]]:
+    """For each round, the seconds of each library's import."""
+    for name in LIBRARIES:
+        seconds_of_import(name)  # fills the file cache, writes the .pyc files
+    return [{name: seconds_of_import(name) for name in LIBRARIES} for _ in range(rounds)]
+
+
+def measure_calls(
+    make: Callable[[ModuleType], Callable[[], object]], rounds: int
+) -> list[dict[str, float]]:
+    """For each round, the seconds of one call in each library."""
+    calls = {name: make(importlib.import_module(name)) for name in LIBRARIES}
+    times = {name: calls_per_round(call) for name, call in calls.items()}
+    return [
+        {name: seconds_of_call(call, times[name]) for name, call in calls.items()}
+        for _ in range(rounds)
+    ]
+
+
+def report(label: str, rounds: list[dict[str, float]]) -> None:
+    """Print one line: both medians in microseconds and the ratio with its quartiles."""
+    cells = [f"{label:<18}"]
+    for name in LIBRARIES:
+        median = statistics.median(one[name] for one in rounds)
+        cells.append(f"{name} {median * 1e6:10.2f} us")
+    if len(LIBRARIES) == 2:
+        ratios = [one["torch"] / one["minitorch2"] for one in rounds]
+        low, middle, high = statistics.quantiles(ratios, n=4)
+        cells.append(f"torch / minitorch2 {middle:6.2f}  [{low:.2f}, {high:.2f}]")
+    print("  ".join(cells), flush=True)
+
+
+def main() -> None:
+    """Measure everything and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--rounds", type=int, default=15)
+    rounds = parser.parse_args().rounds
+    for name in LIBRARIES:
+        importlib.import_module(name).set_num_threads(1)
+    report("import", measure_imports(max(5, rounds // 3)))
+    for label, make in CALLS.items():
+        report(label, measure_calls(make, rounds))
+
+
+if __name__ == "__main__":
+    main()
