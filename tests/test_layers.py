@@ -35,17 +35,24 @@ LAYERS = (
     "minitorch2.serialization",
     "minitorch2.compat",
     "minitorch2",
-    "minitorch2.jit.ir",
     "minitorch2.jit.shapes",
+    "minitorch2.jit.ir",
     "minitorch2.jit.capture",
     "minitorch2.jit.autodiff",
     "minitorch2.jit.passes",
     "minitorch2.jit",
+    "minitorch2.kernels.functions",
+    "minitorch2.kernels.index",
+    "minitorch2.kernels.loop_ir",
+    "minitorch2.kernels.printer",
+    "minitorch2.kernels.parser",
+    "minitorch2.kernels.verify",
     "minitorch2.kernels.vecmath",
+    "minitorch2.kernels.interpreter",
     "minitorch2.kernels.lower",
     "minitorch2.kernels.schedule",
-    "minitorch2.kernels.codegen",
     "minitorch2.kernels.runtime",
+    "minitorch2.kernels.codegen",
     "minitorch2.kernels",
     "minitorch2.compiling",
     "minitorch2.cli",
@@ -84,9 +91,8 @@ def targets(node: Import) -> Iterator[str]:
         yield from (alias.name for alias in node.names)
         return
     base = node.module or ""
-    for alias in node.names:
-        inner = f"{base}.{alias.name}"
-        yield inner if inner in MODULES else base
+    inner = [f"{base}.{alias.name}" for alias in node.names]
+    yield from dict.fromkeys(name if name in MODULES else base for name in inner)
 
 
 def imports(tree: ast.Module) -> Iterator[Import]:
