@@ -39,8 +39,8 @@ def errors_page() -> str:
     lines = [
         "# Errors",
         "",
-        "Every error raised on purpose says what was asked, what is wrong and what to do, and names",
-        "the user's line. Each class is also the builtin exception that torch raises for it.",
+        "Every error raised on purpose says what was asked, what is wrong and what to do, and",
+        "names the user's line. Each class is also the builtin exception that torch raises for it.",
         "`python docs/generate.py` writes this page from `minitorch2/errors.py`.",
     ]
     for error in error_classes():
