@@ -1,0 +1,165 @@
+"""Loop IR as Numba-ready source: one serial function over a chunk [lo, hi) of the parallel loop.
+
+In: a Kernel. Out: KernelSource: the text, the runtime's signature, and for each line the Origin it
+comes from. The parameters are `lo, hi, buffers..., sizes..., scalars..., status`.
+
+    def example(lo, hi, b0, b1, s0, status):
+        for i in range(lo, hi):
+            v0 = b0[i]
+            v1 = exp(v0)
+            b1[i] = v1
+
+Reductions are written by reductions.py. The text runs compiled and as plain Python alike.
+
+Source: the ABI follows what Numba vectorizes: unsigned indices, typed literals, no early branches.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from minitorch2.artifacts import Origin
+from minitorch2.dtypes import dtype
+from minitorch2.kernels.codegen.expressions import (
+    expression_text,
+    index_text,
+    load_text,
+    stored_text,
+)
+from minitorch2.kernels.codegen.reductions import (
+    Writer,
+    column_plan,
+    write_columns,
+    write_reduction,
+)
+from minitorch2.kernels.interpreter import messages
+from minitorch2.kernels.loop_ir import (
+    Check,
+    Kernel,
+    Let,
+    LetIndex,
+    Loop,
+    Reduce,
+    Require,
+    Statement,
+    Store,
+    Window,
+)
+from minitorch2.kernels.runtime.signature import KernelSignature
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSource:
+    """A kernel's source text; `lines[k]` is the Origin of line k + 1; `messages` of its checks."""
+
+    name: str
+    text: str
+    signature: KernelSignature
+    lines: tuple[Origin, ...]
+    messages: tuple[str, ...]
+
+    def __str__(self) -> str:
+        rows = []
+        for line, origin in zip(self.text.rstrip("\n").split("\n"), self.lines, strict=True):
+            rows.append(f"{line}  # {origin}" if origin.spans else line)
+        return "\n".join(rows)
+
+
+def generate_source(kernel: Kernel) -> KernelSource:
+    """The source of a kernel."""
+    writer = Writer()
+    names = [b.name for b in kernel.buffers] + list(kernel.sizes) + [s.name for s in kernel.scalars]
+    parameters = ", ".join(["lo", "hi", *names, "status"])
+    _SourceWriter(kernel, writer).function(parameters)
+    signature = KernelSignature(
+        arrays=tuple(buffer.dtype.short for buffer in kernel.buffers),
+        sizes=len(kernel.sizes),
+        scalars=tuple(scalar.dtype.short for scalar in kernel.scalars),
+    )
+    text = "\n".join(line for line, _ in writer.lines) + "\n"
+    origins = tuple(origin for _, origin in writer.lines)
+    return KernelSource(kernel.name, text, signature, origins, messages(kernel))
+
+
+class _SourceWriter:
+    """Writes the statements of one kernel, in order."""
+
+    def __init__(self, kernel: Kernel, writer: Writer):
+        self.kernel, self.writer = kernel, writer
+        self.types: dict[str, dtype] = {b.name: b.dtype for b in kernel.buffers}
+        self.messages = messages(kernel)
+
+    def function(self, parameters: str) -> None:
+        write, kernel = self.writer, self.kernel
+        write.line(f"def {kernel.name}({parameters}):")
+        with write.indented():
+            if kernel.parallel_extent is None:
+                write.line("for once in range(lo, hi):")
+                with write.indented():
+                    self.block(kernel.body)
+                return
+            loop = kernel.body[0]
+            assert isinstance(loop, Loop)
+            columns = column_plan(loop)
+            if columns is not None:
+                write_columns(write, columns, self.statement)
+                return
+            write.line(f"for {loop.variable} in range(lo, hi):", loop.origin)
+            with write.indented():
+                self.block(loop.body)
+
+    def block(self, body: Sequence[Statement]) -> None:
+        if not body:
+            self.writer.line("pass")
+        for statement in body:
+            self.statement(statement)
+
+    def statement(self, statement: Statement) -> None:
+        write, origin = self.writer, statement.origin
+        match statement:
+            case Let(name, value):
+                write.line(f"{name} = {expression_text(value)}", origin)
+            case LetIndex(name, index):
+                write.line(f"{name} = {index_text(index)}", origin)
+            case Window(name, inside, index, size):
+                write.line(f"{name}_at = i64({index_text(index)})", origin)
+                below = f"({name}_at < i64({index_text(size)}))"
+                write.line(f"{inside} = ({name}_at >= i64(0)) & {below}", origin)
+                write.line(f"{name} = u64(select({inside}, {name}_at, i64(0)))", origin)
+            case Check(name, value, size, message):
+                write.line(f"{name}_at = {expression_text(value)}", origin)
+                over = f"({name}_at >= i64({index_text(size)}))"
+                self.failure(f"({name}_at < i64(0)) | {over}", message, f"{name}_at", origin)
+                write.line(f"{name} = u64({name}_at)", origin)
+            case Require(condition, message):
+                wrong = f"logical_not({expression_text(condition)})"
+                self.failure(wrong, message, "i64(0)", origin)
+            case Store():
+                self.store(statement)
+            case Loop(variable, extent, body):
+                write.line(f"for {variable} in range({index_text(extent)}):", origin)
+                with write.indented():
+                    self.block(body)
+            case Reduce():
+                write_reduction(write, statement, self.statement)
+
+    def store(self, store: Store) -> None:
+        element, at = self.types[store.buffer], index_text(store.index)
+        value = expression_text(store.value)
+        if store.accumulate:
+            old = load_text(store.buffer, at, element)
+            if element.short == "bool":
+                value = f"{old} | {value}"
+            else:
+                value = f"{old} + {value}"
+            if not element.is_floating_point and element.short not in ("bool", "i64"):
+                value = f"{element.short}({value})"
+        text = f"{store.buffer}[{at}] = {stored_text(value, element)}"
+        self.writer.line(text, store.origin)
+
+    def failure(self, wrong: str, message: str, index: str, origin: Origin) -> None:
+        write = self.writer
+        write.line(f"if {wrong}:", origin)
+        with write.indented():
+            write.line(f"status[u64(0)] = i64({16 + self.messages.index(message)})", origin)
+            write.line(f"status[u64(1)] = {index}", origin)
+            write.line("return", origin)
