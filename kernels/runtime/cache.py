@@ -1,0 +1,108 @@
+"""Compiled kernels on disk: one object file a kernel, found by what went into it.
+
+In: a key (hex) and, to store, object code with its source. Out: the object code, or None. An
+entry is `<key>.o` (a magic line, the SHA-256 of the rest, the code) beside `<key>.py`, the kernel
+as text to read or to debug. Files are written whole or not at all (temporary name, then rename),
+so any number of processes may share a folder. What is damaged is rebuilt; a folder that cannot be
+written costs one warning and no more.
+
+Example: `store(key, data, source)`, later and in another process `load(key) == data`.
+
+Source: https://specifications.freedesktop.org/basedir-spec/latest/
+"""
+
+import hashlib
+import os
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+MAGIC = b"minitorch2 object 1\n"
+_warned: set[str] = set()
+
+
+class CacheWarning(UserWarning):
+    """The kernel cache cannot be used; kernels are compiled again in each process."""
+
+
+def folder() -> Path:
+    """The cache folder: MT2_CACHE_DIR, else `minitorch2` in the user's cache folder."""
+    named = os.environ.get("MT2_CACHE_DIR")
+    if named:
+        return Path(named).expanduser() / "kernels"
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
+    elif sys.platform == "darwin":
+        base = "~/Library/Caches"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser() / "minitorch2" / "kernels"
+
+
+def load(key: str) -> bytes | None:
+    """The object code stored under `key`; None when absent or damaged."""
+    try:
+        stored = (folder() / f"{key}.o").read_bytes()
+    except OSError:
+        return None
+    head = len(MAGIC)
+    checksum, data = stored[head : head + 32], stored[head + 32 :]
+    if stored[:head] != MAGIC or hashlib.sha256(data).digest() != checksum:
+        return None
+    return data
+
+
+def store(key: str, data: bytes, source: str) -> None:
+    """Keep object code and its source under `key`; warn once when the folder refuses."""
+    place = folder()
+    try:
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _check_private(place)
+        _write(place, f"{key}.py", source.encode())
+        _write(place, f"{key}.o", MAGIC + hashlib.sha256(data).digest() + data)
+    except OSError as problem:
+        _warn(place, problem)
+
+
+def forget(key: str) -> None:
+    """Remove an entry, as far as the folder allows."""
+    for suffix in (".o", ".py"):
+        try:
+            (folder() / f"{key}{suffix}").unlink(missing_ok=True)
+        except OSError:
+            return
+
+
+def _check_private(place: Path) -> None:
+    """Machine code is run from here: nobody else may be able to write it."""
+    if os.name != "posix":
+        return
+    status = place.stat()
+    if status.st_uid != os.getuid():
+        raise PermissionError(f"{place} belongs to another user")
+    if status.st_mode & 0o022:
+        place.chmod(0o700)
+
+
+def _write(place: Path, name: str, data: bytes) -> None:
+    handle, temporary = tempfile.mkstemp(dir=place, prefix=f".{name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.replace(temporary, place / name)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _warn(place: Path, problem: OSError) -> None:
+    if str(place) in _warned:
+        return
+    _warned.add(str(place))
+    warnings.warn(
+        f"the kernel cache {place} cannot be written ({problem.strerror or problem}); kernels "
+        "are compiled again in each process. Set MT2_CACHE_DIR to a folder of your own.",
+        CacheWarning,
+        stacklevel=2,
+    )

@@ -1,0 +1,189 @@
+"""From a kernel's source to something that runs: dictionary, then disk, then Numba.
+
+In: the source of one kernel function (see kernels/__init__.py) and its KernelSignature. Out: a
+CompiledKernel, whose `launch` runs it over arrays. Kernels with the same canonical text and
+signature are one kernel; comments and the function's name do not count.
+
+    kernel = compile_kernel(source, KernelSignature(arrays=("f32", "f32")))
+    kernel.launch(x.size, (x, y))
+
+Source: minitorch2.kernels.runtime.cache for the disk, build for the compiler.
+"""
+
+import ctypes
+import hashlib
+import re
+import threading
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from minitorch2.kernels import vecmath
+from minitorch2.kernels.runtime import cache as disk
+from minitorch2.kernels.runtime import launcher
+from minitorch2.kernels.runtime.machine import cpu, load_object
+from minitorch2.kernels.runtime.signature import KernelFailure, KernelSignature
+
+NativeKernel = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64)
+Operand = np.ndarray | int
+_kernels: dict[str, "CompiledKernel"] = {}
+_locks: dict[str, threading.Lock] = {}
+_guard = threading.Lock()
+
+
+class CompiledKernel:
+    """Machine code of one kernel, and how to call it."""
+
+    __slots__ = ("key", "source", "signature", "address", "native", "_layout", "_loaded")
+
+    def __init__(self, key: str, source: str, signature: KernelSignature, data: bytes):
+        self.key, self.source, self.signature = key, source, signature
+        self.address, self._loaded = load_object(data, symbol_of(key))
+        self.native = NativeKernel(self.address)
+        self._layout = signature.layout()
+
+    def __repr__(self) -> str:
+        return f"<CompiledKernel {self.key[:12]} {self.signature.text()}>"
+
+    def launch(
+        self,
+        total: int,
+        arrays: Sequence[Operand],
+        sizes: Sequence[int] = (),
+        scalars: Sequence[float] = (),
+        cost: float = 1.0,
+    ) -> None:
+        """Run the kernel over `range(total)`, each step about `cost` nanoseconds of work.
+
+        Arrays are NumPy arrays (element 0 of a view comes first) or addresses. Raises
+        KernelFailure when the kernel sets its status.
+        """
+        addresses = [a if type(a) is int else address_of(a) for a in arrays]  # type: ignore
+        launcher.run(self.native, self._layout, (total, addresses, sizes, scalars), cost)
+
+    def assembly(self) -> str:
+        """The machine code as text (compiles the kernel again)."""
+        from minitorch2.kernels.runtime.build import build_assembly
+
+        return build_assembly(self.source, self.signature, symbol_of(self.key))
+
+
+def address_of(array: np.ndarray) -> int:
+    """Where the first element of an array lies."""
+    return array.ctypes.data
+
+
+def symbol_of(key: str) -> str:
+    """The name that a kernel's object exports."""
+    return f"mt2_{key[:32]}"
+
+
+def canonical(source: str) -> str:
+    """The source as it counts: no comments, no blank lines, and the function named `kernel`."""
+    lines = [line.split("#", 1)[0].rstrip() for line in source.splitlines()]
+    text = "\n".join(line for line in lines if line)
+    return re.sub(r"^def\s+\w+\(", "def kernel(", text, count=1, flags=re.M) + "\n"
+
+
+@cache
+def environment() -> str:
+    """Everything beside source and signature that machine code depends on."""
+    here = Path(__file__).parent
+    files = sorted(Path(vecmath.__file__).parent.glob("*.py"))
+    files += [here / name for name in ("build.py", "machine.py", "signature.py")]
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes())
+    versions = " ".join(f"{name}={_version(name)}" for name in ("minitorch2", "numba", "llvmlite"))
+    return f"{versions} code={digest.hexdigest()} cpu={'/'.join(cpu())}"
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def kernel_key(source: str, signature: KernelSignature) -> str:
+    """The name of a kernel in the dictionary and on disk."""
+    text = "\n".join((canonical(source), signature.text(), environment()))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def compile_kernel(source: str, signature: KernelSignature) -> CompiledKernel:
+    """The kernel for this source and signature, compiled at most once.
+
+    Raises numba.core.errors.TypingError when the source does not type.
+    """
+    key = kernel_key(source, signature)
+    found = _kernels.get(key)
+    if found is not None:
+        return found
+    with _guard:
+        lock = _locks.setdefault(key, threading.Lock())
+    with lock:
+        found = _kernels.get(key)
+        if found is None:
+            found = _kernels[key] = _from_disk(key, source, signature) or _build(
+                key, source, signature
+            )
+    with _guard:
+        _locks.pop(key, None)
+    return found
+
+
+def _from_disk(key: str, source: str, signature: KernelSignature) -> CompiledKernel | None:
+    data = disk.load(key)
+    if data is None:
+        return None
+    try:
+        return CompiledKernel(key, source, signature, data)
+    except RuntimeError:
+        disk.forget(key)
+        return None
+
+
+def _build(key: str, source: str, signature: KernelSignature) -> CompiledKernel:
+    from minitorch2.kernels.runtime.build import build_object
+
+    data = build_object(canonical(source), signature, symbol_of(key))
+    kernel = CompiledKernel(key, source, signature, data)
+    disk.store(key, data, twin(source, signature))
+    return kernel
+
+
+def twin(source: str, signature: KernelSignature) -> str:
+    """The kernel as a Python file that runs by itself, under a debugger if you like."""
+    return (
+        f'"""A kernel of minitorch2: {signature.text()}."""\n\n'
+        "from minitorch2.kernels.vecmath.scalars import *  # noqa: F403\n\n\n"
+        f"{source.strip()}\n"
+    )
+
+
+def plain_kernel(source: str) -> Callable[..., None]:
+    """The kernel as plain Python: `run(total, arrays, sizes=(), scalars=())`, as `launch`."""
+    namespace: dict[str, Any] = vecmath.plain_names()
+    exec(compile(source, "<minitorch2 kernel>", "exec"), namespace)
+    name = re.search(r"^def\s+(\w+)\(", source, re.M)[1]  # type: ignore[index]
+    body = namespace[name]
+
+    def run(
+        total: int,
+        arrays: Sequence[np.ndarray],
+        sizes: Sequence[int] = (),
+        scalars: Sequence[Any] = (),
+    ) -> None:
+        status = np.zeros(2, np.int64)
+        words = [np.uint64(size) for size in sizes]
+        with np.errstate(all="ignore"):
+            body(np.uint64(0), np.uint64(total), *arrays, *words, *scalars, status)
+        if status[0]:
+            raise KernelFailure(int(status[0]), int(status[1]))
+
+    return run

@@ -1,0 +1,57 @@
+"""This computer's CPU as LLVM sees it, and loading of object code into the process.
+
+In: relocatable object code that exports one function. Out: the function's address. Numba is not
+imported: a warm start needs llvmlite alone. Outside functions (libm) are found by name, so an
+object holds no address of the process that made it.
+
+Example: `load_object(data, "mt2_1f...")["mt2_1f..."]` is an int, callable through ctypes.
+
+Source: https://llvmlite.readthedocs.io/en/latest/user-guide/binding/orcjit.html
+"""
+
+import itertools
+import threading
+from functools import cache
+
+import llvmlite.binding as llvm
+
+_lock = threading.Lock()
+_serial = itertools.count()
+
+
+@cache
+def cpu() -> tuple[str, str]:
+    """The CPU's name and its features as LLVM writes them."""
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+@cache
+def _initialized() -> None:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+
+
+def target_machine() -> llvm.TargetMachine:
+    """A code generator for this CPU: position independent, no fused or reordered arithmetic."""
+    _initialized()
+    name, features = cpu()
+    target = llvm.Target.from_triple(llvm.get_process_triple())
+    return target.create_target_machine(
+        cpu=name, features=features, opt=3, reloc="pic", codemodel="small"
+    )
+
+
+@cache
+def _linker() -> llvm.orcjit.LLJIT:
+    return llvm.create_lljit_compiler(target_machine(), use_jit_link=True, suppress_errors=True)
+
+
+def load_object(data: bytes, symbol: str) -> tuple[int, object]:
+    """The address of `symbol` in the object, and what must stay alive while it is called.
+
+    Raises RuntimeError when the object is no object of this platform or lacks a symbol.
+    """
+    with _lock:
+        library = llvm.JITLibraryBuilder().add_object_img(data).add_current_process()
+        loaded = library.export_symbol(symbol).link(_linker(), f"{symbol}_{next(_serial)}")
+    return loaded[symbol], loaded

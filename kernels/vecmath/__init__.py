@@ -1,0 +1,29 @@
+"""Scalar functions that LLVM vectorizes, each one text that both computes and compiles.
+
+Files, in reading order:
+- primitives.py      the few operations everything is written in, on numbers or on LLVM values
+- lanes.py           the LLVM side of them
+- helpers.py         the register: which names kernels may call, with their types
+- casts.py           f32(x), i64(x) ...
+- arithmetic.py      choices, rounding, division, bits
+- exponential.py     exp, exp2, expm1, sigmoid
+- hyperbolic.py      tanh, sinh, cosh
+- logarithm.py       log, log2, log10, log1p
+- error_function.py  erf
+- trigonometric.py   sin, cos
+- power.py           pow
+- halves.py          16-bit floats to f32 and back
+- philox.py          random bits by counter
+- accuracy.py        the error bound of every function, which the tests enforce
+- scalars.py         all helpers as plain Python, to import in a debugger
+- intrinsics.py      all helpers as Numba intrinsics (the only file that imports Numba)
+"""
+
+from typing import Any
+
+
+def plain_names() -> dict[str, Any]:
+    """The namespace in which a kernel's source runs as plain Python."""
+    from minitorch2.kernels.vecmath import scalars
+
+    return {name: getattr(scalars, name) for name in scalars.__all__}
