@@ -18,12 +18,14 @@ equal.
 Source: the ShapeEnv of torch.fx.experimental.symbolic_shapes.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from minitorch2.artifacts import Origin
 from minitorch2.dispatch import current_origin
 from minitorch2.jit.shapes.conditions import SizeCondition, compare
+from minitorch2.jit.shapes.example_sizes import find_example, generic_example
 from minitorch2.jit.shapes.ranges import Range, bounds, decide
 from minitorch2.jit.shapes.size_expression import (
     Size,
@@ -47,14 +49,32 @@ class SizeGuard:
 class ShapeEnvironment:
     """The symbols of one trace. `hints` are the example values, `guards` what was relied on."""
 
-    __slots__ = ("hints", "ranges", "guards", "replacements", "_known")
+    __slots__ = ("hints", "ranges", "guards", "replacements", "_known", "_generic")
 
     def __init__(self) -> None:
+        self._generic = False
         self.hints: dict[str, int] = {}
         self.ranges: dict[str, Range] = {}
         self.guards: list[SizeGuard] = []
         self.replacements: dict[str, Size] = {}
         self._known: set[SizeCondition] = set()
+
+    @staticmethod
+    def generic(assumptions: Iterable[SizeCondition] = ()) -> "ShapeEnvironment":
+        """An environment for symbols made elsewhere: any they are, under the assumptions.
+
+        Its example values are made up (large, without common factors), and its guards mean nothing.
+        """
+        environment = ShapeEnvironment()
+        environment._generic = True
+        conditions = tuple(assumptions)
+        names = tuple(dict.fromkeys(name for each in conditions for name in each.symbols()))
+        environment.hints.update(find_example(names, conditions) or {})
+        for name in names:
+            environment._adopt(name)
+        for condition in conditions:
+            environment._assume(condition)
+        return environment
 
     def new_size(self, hint: int, low: int = 2, high: int | None = None) -> Any:
         """A fresh symbol for a size that is `hint` in the example.
@@ -72,7 +92,12 @@ class ShapeEnvironment:
 
     def wrap(self, size: Size) -> Any:
         """An int as itself, an expression as a SymbolicSize of this environment."""
-        return size if isinstance(size, int) else SymbolicSize(size, self)
+        if isinstance(size, int):
+            return size
+        if self._generic:
+            for name in size.symbols():
+                self._adopt(name)
+        return SymbolicSize(size, self)
 
     def canonical(self, size: Size) -> Size:
         """`size` under the equalities found so far."""
@@ -117,6 +142,10 @@ class ShapeEnvironment:
         value = self.hint(canonical)
         self.decide(compare("==", canonical, value))
         return value
+
+    def _adopt(self, name: str) -> None:
+        self.hints.setdefault(name, generic_example(name))
+        self.ranges.setdefault(name, Range(0))
 
     def _assume(self, condition: SizeCondition) -> None:
         self.guards.append(SizeGuard(condition, current_origin()))

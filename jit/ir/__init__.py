@@ -1,0 +1,13 @@
+"""The graph IR: what capture writes, what passes change, what kernels are made from.
+
+Files, in reading order:
+
+    types          types of values
+    graph          the grammar, the data, and the builder
+    inference      result types, asked from the op rows
+    printer        graph to text
+    parser         text to graph
+    verify         the rules a graph keeps
+    interpreter    runs a graph node by node: what a graph means
+    compare        do two graphs say, or compute, the same?
+"""

@@ -1,0 +1,17 @@
+"""A functional graph in, a simpler one that computes the same out.
+
+Files, in reading order:
+
+    pipeline                           which passes run, in which order
+    options                            what they may do
+    rebuild                            the walk that most passes share
+    effects                            which nodes may be dropped or merged
+    commutative                        which ops may exchange their operands
+    canonicalize                       one way to write each call
+    simplify_views                     fewer views
+    fold_constants                     compute what no input changes
+    rewrite                            the engine for rules written as text
+    rules                              the rules
+    eliminate_common_subexpressions    each expression once
+    eliminate_dead_code                only what is used
+"""
