@@ -1,1 +1,102 @@
-"""The framework a user imports: tensors, autograd, training."""
+"""minitorch2: the PyTorch 2 stack that one person can read in a week.
+
+    import minitorch2 as torch
+
+Files of this room, in reading order:
+
+errors           every error: a code, what is wrong, what to do
+config           settings from the environment
+artifacts        provenance and the stream of events
+dtypes           element types and promotion
+devices          where memory lives
+layouts          shapes, strides, offsets, views
+storages         blocks of memory with a version counter
+tensors          Tensor: a storage, a layout, a dtype, autograd fields
+dispatch         the single door of all operations
+ops              THE op table and its rows
+backends         numpy and meta: how rows run
+autograd         gradients by recorded vjps
+random           Philox, a counter-based generator
+printing         how a tensor prints
+creation         functions that make tensors from Python values
+"""
+
+import sys as _sys
+
+from minitorch2 import autograd, random
+from minitorch2.artifacts import Event, Origin, Span
+from minitorch2.autograd.modes import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from minitorch2.backends import meta as _meta
+from minitorch2.backends import numpy_backend as _numpy_backend
+from minitorch2.ops import bind as _bind
+from minitorch2.ops import rows as _rows
+from minitorch2.random import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
+from minitorch2.tensors import Size, Tensor
+
+_bind.bind()
+globals().update(_bind.functions)
+
+from minitorch2.creation import (  # noqa: E402
+    arange,
+    as_tensor,
+    empty,
+    empty_like,
+    eye,
+    from_numpy,
+    full,
+    full_like,
+    linspace,
+    normal,
+    ones,
+    ones_like,
+    rand,
+    rand_like,
+    randint,
+    randn,
+    randn_like,
+    tensor,
+    typed_constructor,
+    zeros,
+    zeros_like,
+)
+from minitorch2.devices import device  # noqa: E402
+from minitorch2.dtypes import (  # noqa: E402
+    bfloat16,
+    bool,
+    double,
+    dtype,
+    float,
+    float16,
+    float32,
+    float64,
+    get_default_dtype,
+    half,
+    int,
+    int8,
+    int16,
+    int32,
+    int64,
+    long,
+    promote_types,
+    result_type,
+    set_default_dtype,
+    short,
+    uint8,
+)
+
+__version__ = "0.1.0"

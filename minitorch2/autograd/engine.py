@@ -1,0 +1,222 @@
+"""The engine: walks the graph from the outputs to the leaves, newest node first.
+
+In: output tensors with gradients. Out: `.grad` of the leaves, or the gradients of given inputs.
+It is plain Python over the dispatcher, so tracing it gives the graph of the backward; around each
+vjp it enters the Origin of the forward operation, so every gradient knows its user line.
+
+Source: PyTorch's engine, without its threads; dependencies are counted as in Kahn's algorithm.
+"""
+
+import heapq
+from typing import Any
+
+from minitorch2.artifacts import Origin
+from minitorch2.autograd.graph import (
+    Edge,
+    Node,
+    edge_of,
+    fit_gradient,
+    spec_of,
+    zeros_like_spec,
+)
+from minitorch2.dispatch import call, origin_scope, state
+from minitorch2.errors import AutogradError
+from minitorch2.ops.table import lookup
+from minitorch2.tensors import Tensor
+
+
+def _accumulated(old: Any, new: Any) -> Any:
+    return new if old is None else call(lookup("add"), (old, new, 1))
+
+
+def _dependencies(roots: list[Node]) -> dict[Node, int]:
+    """How many gradients each reachable node waits for."""
+    counts: dict[Node, int] = {root: 0 for root in roots}
+    stack = list(counts)
+    while stack:
+        for edge in stack.pop().edges:
+            if edge is not None and isinstance(edge.target, Node):
+                if edge.target not in counts:
+                    counts[edge.target] = 0
+                    stack.append(edge.target)
+                counts[edge.target] += 1
+    return counts
+
+
+class _Run:
+    """One walk: gradients waiting at nodes and leaves, and those to hand out at the end."""
+
+    def __init__(self, wanted: "list[Edge] | None"):
+        self.waiting: dict[Node, list[Any]] = {}
+        self.leaves: dict[int, tuple[Tensor, Any]] = {}
+        self.wanted = wanted
+        self.captured: dict[tuple[int, int], Any] = {}
+        self.wanted_keys = {(id(e.target), e.index) for e in wanted or ()}
+
+    def deliver(self, edge: Edge, grad: Any) -> None:
+        if isinstance(edge.target, Tensor):
+            _, old = self.leaves.get(id(edge.target), (None, None))
+            self.leaves[id(edge.target)] = (edge.target, _accumulated(old, grad))
+            return
+        slots = self.waiting.setdefault(edge.target, [None] * len(edge.target.outputs))
+        slots[edge.index] = _accumulated(slots[edge.index], grad)
+
+
+def run_backward(
+    outputs: list[Tensor],
+    gradients: list[Tensor],
+    retain_graph: bool,
+    create_graph: bool,
+    inputs: list[Tensor] | None = None,
+    accumulate: bool = True,
+) -> list[Any]:
+    """Propagate `gradients` of `outputs`; accumulate into leaves or return those of `inputs`."""
+    edges = [edge_of(tensor) for tensor in inputs] if inputs is not None else None
+    run = _Run([edge for edge in edges if edge is not None] if edges is not None else None)
+    roots = []
+    for output, gradient in zip(outputs, gradients, strict=True):
+        edge = edge_of(output)
+        if edge is None:
+            raise AutogradError(
+                "backward of a tensor",
+                "element 0 of tensors does not require grad and does not have a grad_fn",
+                "set requires_grad on the inputs it was computed from",
+            )
+        if isinstance(edge.target, Node):
+            roots.append(edge.target)
+        run.deliver(edge, gradient)
+    before = state.grad_enabled
+    state.grad_enabled = create_graph
+    try:
+        _walk(run, roots, retain_graph)
+        return _finish(run, edges, accumulate)
+    finally:
+        state.grad_enabled = before
+
+
+def _walk(run: _Run, roots: list[Node], retain_graph: bool) -> None:
+    counts = _dependencies(roots)
+    needed = None if run.wanted is None else _leading_to(run, roots)
+    ready = [(-node.sequence, id(node), node) for node in counts if counts[node] == 0]
+    heapq.heapify(ready)
+    while ready:
+        _, _, node = heapq.heappop(ready)
+        grads = run.waiting.pop(node, None)
+        found: tuple = ()
+        if grads is not None:
+            grads = _hooked(run, node, grads)
+            if needed is None or node in needed:
+                found = _apply(node, grads)
+                if not retain_graph:
+                    node.release()
+        for index, edge in enumerate(node.edges):
+            if edge is None:
+                continue
+            gradient = found[index] if index < len(found) else None
+            if gradient is not None:
+                run.deliver(edge, gradient)
+            if isinstance(edge.target, Node):
+                counts[edge.target] -= 1
+                if counts[edge.target] == 0:
+                    heapq.heappush(ready, (-edge.target.sequence, id(edge.target), edge.target))
+
+
+def _leading_to(run: _Run, roots: list[Node]) -> set[Node]:
+    """Nodes from which a wanted input can be reached; the others need not run."""
+    order: list[Node] = []
+    seen: set[Node] = set()
+    stack: list[tuple[Node, bool]] = [(root, False) for root in roots]
+    while stack:
+        node, done = stack.pop()
+        if done:
+            order.append(node)
+        elif node not in seen:
+            seen.add(node)
+            stack.append((node, True))
+            targets = [edge.target for edge in node.edges if edge is not None]
+            stack.extend((target, False) for target in targets if isinstance(target, Node))
+    needed: set[Node] = set()
+    for node in order:
+        for edge in node.edges:
+            if edge is not None and (
+                edge.target in needed if isinstance(edge.target, Node) else False
+            ):
+                needed.add(node)
+            elif edge is not None and (id(edge.target), edge.index) in run.wanted_keys:
+                needed.add(node)
+    return needed
+
+
+def _hooked(run: _Run, node: Node, grads: list[Any]) -> list[Any]:
+    """Run the hooks of a node's outputs; keep the gradients that were asked for."""
+    for index, grad in enumerate(grads):
+        if grad is None:
+            continue
+        for hook in list(node.tensor_hooks.get(index, {}).values()):
+            changed = hook(grad)
+            grad = grad if changed is None else changed
+        grads[index] = grad
+        retained = node.retained.get(index)
+        tensor = retained() if retained is not None else None
+        if tensor is not None:
+            tensor._grad = _accumulated(tensor._grad, grad)
+        if (id(node), index) in run.wanted_keys:
+            run.captured[id(node), index] = grad
+    return grads
+
+
+def _apply(node: Node, grads: list[Any]) -> tuple:
+    """Run one node under the Origin of its forward, with its own hooks around."""
+    made_by = Origin.derived(node.origin, f"vjp of {node.label}") if node.origin else None
+    with origin_scope(made_by or state.origin):
+        if len(grads) > 1:
+            grads = [
+                zeros_like_spec(spec) if grad is None and spec.dtype.is_floating_point else grad
+                for grad, spec in zip(grads, node.outputs, strict=True)
+            ]
+        for hook in list(node.pre_hooks.values()):
+            changed = hook(tuple(grads))
+            if changed is not None:
+                grads = list(changed) if isinstance(changed, tuple) else [changed]
+        found = node.apply(tuple(grads))
+        for hook in list(node.post_hooks.values()):
+            changed = hook(found, tuple(grads))
+            if changed is not None:
+                found = changed if isinstance(changed, tuple) else (changed,)
+    return found
+
+
+def _finish(run: _Run, edges: "list[Edge | None] | None", accumulate: bool) -> list[Any]:
+    """Give the leaves their gradients, or collect those of the asked inputs."""
+    for key, (leaf, gradient) in list(run.leaves.items()):
+        if run.wanted is not None and (key, 0) not in run.wanted_keys:
+            continue
+        for hook in list((leaf._hooks or {}).get("grad", {}).values()):
+            changed = hook(gradient)
+            gradient = gradient if changed is None else changed
+        if accumulate:
+            _accumulate_into(leaf, gradient)
+        run.captured[key, 0] = gradient
+    if edges is None:
+        return []
+    return [
+        None if edge is None else run.captured.get((id(edge.target), edge.index))
+        for edge in edges
+    ]
+
+
+def _accumulate_into(leaf: Tensor, gradient: Tensor) -> None:
+    """Add to `leaf.grad`, in place when nothing is recorded (so that aliases of it see it)."""
+    gradient = fit_gradient(gradient, spec_of(leaf))
+    old = leaf._grad
+    if old is None:
+        owned = gradient if state.grad_enabled else call(lookup("detach"), (gradient,))
+        if owned.storage.block is not None and gradient.storage is leaf.storage:
+            owned = call(lookup("clone"), (owned,))
+        leaf._grad = owned
+    elif state.grad_enabled:
+        leaf._grad = _accumulated(old, gradient)
+    else:
+        call(lookup("copy_"), (old, _accumulated(old, gradient), False))
+    for hook in list((leaf._hooks or {}).get("after", {}).values()):
+        hook(leaf)

@@ -1,0 +1,97 @@
+"""Histories of views: a write through a view becomes part of its base's history.
+
+In: a view (base tensor + the view operations that lead to it) and a write. Out: a CopySlices node
+on the base, and views that derive their own history again from the base when they are asked.
+
+Source: PyTorch's "Autograd mechanics" notes on in-place operations on views.
+"""
+
+from typing import Any
+
+from minitorch2.autograd.graph import Edge, Node, Spec, edge_of, fit_gradient, zeros_like_spec
+from minitorch2.dispatch import call, state
+from minitorch2.tensors import Tensor
+
+
+class View:
+    """How a tensor is seen from its base: (op, arguments after the tensor), in order."""
+
+    __slots__ = ("base", "steps", "graph_version", "sibling", "made_without_grad")
+
+    def __init__(self, base: Tensor, steps: tuple, graph_version: int):
+        self.base, self.steps, self.graph_version = base, steps, graph_version
+        self.sibling = False  # one of several views made by one call (unbind, split)
+        self.made_without_grad = False
+
+    def rederive(self, tensor: Tensor) -> None:
+        """Give the tensor the history its base has now, seen through the view."""
+        self.graph_version = tensor.storage.graph_version
+        node, output = None, 0
+        if self.base.requires_grad:
+            before = state.grad_enabled, state.modes
+            state.grad_enabled, state.modes = True, ()
+            try:
+                seen = replay(self.base, self.steps)
+            finally:
+                state.grad_enabled, state.modes = before
+            node, output = seen._node, seen._output
+        tensor.set_history(node, output)
+
+
+def replay(base: Tensor, steps: tuple) -> Tensor:
+    """Apply view steps to a tensor."""
+    for op, arguments in steps:
+        base = call(op, (base, *arguments))
+    return base
+
+
+def write_back(base: Tensor, steps: tuple, value: Tensor) -> Tensor:
+    """The base with the part seen through `steps` replaced by `value`, out of place."""
+    if not steps:
+        return value
+    (op, arguments), rest = steps[0], steps[1:]
+    inner = call(op, (base, *arguments)) if rest else None
+    if inner is not None:
+        value = write_back(inner, rest, value)
+    return op.inverse(base, value, *arguments)
+
+
+def note_view(result: Tensor, source: Tensor, op: Any, arguments: tuple) -> None:
+    """Remember how a view was made, so that later writes through it can be recorded."""
+    origin = source._view
+    base, steps = (source, ()) if origin is None else (origin.base, origin.steps)
+    view = View(base, (*steps, (op, arguments)), source.storage.graph_version)
+    view.made_without_grad = not state.grad_enabled
+    if origin is not None:
+        view.sibling = origin.sibling
+    result._view = view
+
+
+class CopySlices(Node):
+    """The base's node after a write through a view: zero where written, the rest passes."""
+
+    __slots__ = ("steps", "source")
+
+    def __init__(self, base: Tensor, steps: tuple, source: Tensor):
+        from_base, from_source = edge_of(base), edge_of(source)
+        spec = Spec(base.layout.shape, base.dtype, base.device)
+        super().__init__("CopySlices", (from_base, from_source), (spec,), state.origin)
+        self.steps = steps
+        self.source = Spec(source.layout.shape, source.dtype, source.device)
+
+    def apply(self, grads: tuple) -> tuple:
+        """Gradients of the old base and of the written value."""
+        (grad,) = grads
+        seen = replay(grad, self.steps)
+        to_base = to_source = None
+        if self.edges[0] is not None:
+            zeros = zeros_like_spec(Spec(seen.layout.shape, seen.dtype, seen.device))
+            to_base = write_back(grad, self.steps, zeros)
+        if self.edges[1] is not None:
+            to_source = fit_gradient(seen, self.source)
+        return to_base, to_source
+
+
+def edges_of(tensors: list) -> tuple[Edge | None, ...]:
+    """The edges of several tensors."""
+    return tuple(edge_of(tensor) for tensor in tensors)

@@ -1,0 +1,57 @@
+"""The meta backend: operations on tensors without memory compute shapes, dtypes and layouts only.
+
+In: an op row and arguments among which is a fake tensor. Out: fake tensors with exactly the layout
+eager gives, which is how capture knows strides, aliases and contiguity without running anything.
+
+Source: PyTorch's meta device and FakeTensor.
+"""
+
+from typing import Any
+
+from minitorch2 import dispatch
+from minitorch2.devices import META
+from minitorch2.layouts import Layout
+from minitorch2.ops.infer import infer, pointwise_layout, pointwise_tensors
+from minitorch2.ops.table import Meta, Op
+from minitorch2.tensors import Tensor, fake_tensor
+
+
+def run(op: Op, args: tuple) -> Any:
+    """Compute the fake results of a primitive."""
+    if op.view is not None:
+        return view_of(args[0], op.view(args[0].layout, *args[1:]))
+    if op.kind == "inplace":
+        infer(op, args)
+        args[0].storage.version += 1
+        return args[0]
+    found = infer(op, args)
+    where = device_of(op, args)
+    if isinstance(found, Meta):
+        return fake_tensor(found.shape, found.dtype, result_layout(op, args, found), where)
+    return tuple(fake_tensor(meta.shape, meta.dtype, None, where) for meta in found)
+
+
+def device_of(op: Op, args: tuple) -> Any:
+    """The device of an op's tensors."""
+    for position in op.tensor_positions:
+        argument = args[position]
+        if type(argument) in (list, tuple):
+            argument = argument[0]
+        if isinstance(argument, Tensor):
+            return argument.device
+    return META
+
+
+def result_layout(op: Op, args: tuple, meta: Meta) -> Layout | None:
+    """The layout of a fresh result; None is contiguous."""
+    if op.kind != "pointwise":
+        return None
+    return pointwise_layout(meta.shape, [t.layout for t in pointwise_tensors(op, args)])
+
+
+def view_of(tensor: Tensor, layout: Layout) -> Tensor:
+    """Another tensor on the same storage."""
+    return Tensor(tensor.storage, layout, tensor.dtype)
+
+
+dispatch.backends["meta"] = run

@@ -1,0 +1,109 @@
+"""The CPU backend: a primitive's `eager` function on numpy arrays.
+
+In: an op row and its arguments. Out: new tensors (or views, or the written tensor). Pointwise
+operands are converted to the dtype the op computes in; results get the strides torch gives them.
+
+Source: numpy is exactly rounded for + - * / sqrt, comparisons, copies; transcendental functions
+come from `backends.primitives`.
+"""
+
+from typing import Any
+
+import numpy
+
+from minitorch2 import dispatch
+from minitorch2.layouts import Layout
+from minitorch2.ops.infer import infer_pointwise, pointwise_dtypes, pointwise_layout
+from minitorch2.ops.table import Op
+from minitorch2.tensors import Tensor, wrap
+
+
+def run(op: Op, args: tuple) -> Any:
+    """Run a primitive on CPU tensors."""
+    if op.kind == "pointwise":
+        return run_pointwise(op, args)
+    if op.view is not None:
+        source = args[0]
+        layout = op.view(source.layout, *args[1:])
+        return Tensor(source.storage, layout, source.dtype)
+    if op.kind == "inplace":
+        op.eager(args[0].array, *[unwrap(a) for a in args[1:]])  # type: ignore[misc]
+        args[0].storage.version += 1
+        return args[0]
+    if op.infer is not None and op.kind != "creation":
+        op.infer(*args)  # raises the errors that capture and the verifier raise too
+    with numpy.errstate(all="ignore"):
+        result = op.eager(*[unwrap(argument) for argument in args])  # type: ignore[misc]
+    if type(result) is tuple:
+        return tuple(wrap(array) for array in result)
+    return wrap(result)
+
+
+def unwrap(value: Any) -> Any:
+    """A tensor's array; tuples of tensors as tuples of arrays; the rest unchanged."""
+    if isinstance(value, Tensor):
+        return value.array
+    if type(value) is tuple and any(isinstance(item, Tensor) for item in value):
+        return tuple(unwrap(item) for item in value)
+    return value
+
+
+def run_pointwise(op: Op, args: tuple) -> Tensor:
+    """Convert the operands, compute, and lay the result out as torch does."""
+    try:
+        compute, result_dtype = pointwise_dtypes(op, args)
+    except (AttributeError, TypeError, AssertionError):
+        infer_pointwise(op, args)  # says which operand is wrong
+        raise
+    wanted = compute.numpy
+    values, tensors = [], []
+    for parameter, argument in zip(op.signature.parameters, args, strict=True):
+        if isinstance(argument, Tensor):
+            tensors.append(argument)
+            argument = argument.array
+            if parameter.type == "Operand" and argument.dtype != wanted:
+                argument = argument.astype(wanted)
+        elif parameter.type == "Operand" and argument is not None:
+            argument = number_as(argument, compute)
+        values.append(argument)
+    try:
+        with numpy.errstate(all="ignore"):
+            result = op.eager(*values)  # type: ignore[misc]
+    except (ValueError, TypeError):
+        infer_pointwise(op, args)  # the same words as capture's
+        raise
+    if type(result) is not numpy.ndarray:
+        result = numpy.asarray(result)
+    if result.dtype != result_dtype.numpy:
+        result = result.astype(result_dtype.numpy)
+    if result.ndim > 1 and not all(t.array.flags.c_contiguous for t in tensors):
+        result = laid_out(result, pointwise_layout(result.shape, [t.layout for t in tensors]))
+    elif result.base is not None:
+        result = result.copy()
+    return wrap(result)
+
+
+def number_as(value: Any, compute: Any) -> Any:
+    """A Python number as a numpy scalar of the compute dtype (wrapping as torch's cast does)."""
+    if compute.category == 1 and isinstance(value, (int, numpy.integer)):
+        bits = 8 * compute.itemsize
+        value = int(value) & ((1 << bits) - 1)
+        if compute.is_signed and value >> (bits - 1):
+            value -= 1 << bits
+    with numpy.errstate(all="ignore"):
+        return compute.numpy.type(value)
+
+
+def laid_out(array: numpy.ndarray, layout: Layout) -> numpy.ndarray:
+    """The array with the strides of a dense layout, copied only when they differ."""
+    size = array.itemsize
+    strides = tuple(stride * size for stride in layout.strides)
+    if array.strides == strides and array.base is None:
+        return array
+    block = numpy.empty(array.size, array.dtype)
+    result = numpy.ndarray(array.shape, array.dtype, block, 0, strides)
+    result[...] = array
+    return result
+
+
+dispatch.backends["cpu"] = run

@@ -1,0 +1,23 @@
+"""Settings that come from the environment, read once and in one place.
+
+    MT2_CACHE_DIR     folder of compiled kernels (default: the user's cache folder)
+    MT2_CHECK=1       verify the graph around every pass
+    MT2_PRIMITIVES    'numpy' keeps eager on numpy's own transcendental functions
+
+Example: `config.check` is True when MT2_CHECK=1 was set before the import.
+"""
+
+import os
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Config:
+    """The settings in force; tests change the fields, nothing else does."""
+
+    check: bool = os.environ.get("MT2_CHECK", "") not in ("", "0")
+    primitives: str = os.environ.get("MT2_PRIMITIVES", "")
+    threads: int = 0  # 0: as many as the machine has
+
+
+config = Config()

@@ -1,0 +1,263 @@
+"""Functions that make tensors from Python values and sizes.
+
+In: numbers, nested lists, numpy arrays, sizes. Out: tensors; floats become the default dtype,
+integers int64, bools bool.
+
+    >>> tensor([[1, 2], [3, 4]])
+    tensor([[1, 2],
+            [3, 4]])
+
+Source: torch's "Creation Ops".
+"""
+
+from typing import Any
+
+import numpy
+
+from minitorch2 import dtypes
+from minitorch2.devices import as_device, require_available
+from minitorch2.dispatch import call, state
+from minitorch2.errors import ArgumentTypeError, ArgumentValueError
+from minitorch2.ops.signature import as_variadic
+from minitorch2.ops.table import lookup
+from minitorch2.tensors import Tensor, fake_tensor, wrap
+
+
+def _op(name: str, *args: Any) -> Any:
+    return call(lookup(name), args)
+
+
+def _finished(tensor: Tensor, requires_grad: bool) -> Tensor:
+    if requires_grad:
+        tensor.requires_grad = True
+    return tensor
+
+
+def _array_of(data: Any, wanted: dtypes.dtype | None) -> numpy.ndarray:
+    """A fresh numpy array with the elements of nested Python values."""
+    if isinstance(data, numpy.ndarray | numpy.generic):
+        array = numpy.array(data)
+        dtypes.from_numpy_dtype(array.dtype)
+    else:
+        data = _plain(data)
+        try:
+            array = numpy.array(data)
+        except (ValueError, OverflowError) as problem:
+            raise ArgumentValueError("tensor(nested lists)", str(problem),
+                                     "make all rows the same length") from None  # fmt: skip
+        if array.dtype.kind not in "biuf":
+            raise ArgumentTypeError(
+                f"tensor({type(data).__name__})",
+                f"cannot make a tensor of elements of type {array.dtype}",
+                "give numbers, nested lists of numbers, or a numpy array",
+            )
+        if array.dtype.kind == "f" or array.size == 0:
+            return array.astype((wanted or dtypes.get_default_dtype()).numpy)
+    return array if wanted is None else array.astype(wanted.numpy)
+
+
+def _plain(data: Any) -> Any:
+    """Nested sequences with tensors inside replaced by their values."""
+    if isinstance(data, Tensor):
+        return data.detach().numpy() if data.ndim else data.item()  # type: ignore[attr-defined]
+    if isinstance(data, (list, tuple, range)):
+        return [_plain(part) for part in data]
+    if hasattr(data, "__array__") and not isinstance(data, numpy.generic):
+        return numpy.asarray(data)
+    return data
+
+
+def tensor(
+    data: Any, *, dtype: dtypes.dtype | None = None, device: Any = None,
+    requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """A new tensor with a copy of `data` (numbers, nested lists, arrays, tensors)."""
+    where = as_device(device)
+    if isinstance(data, Tensor):
+        fresh = data.detach().clone()  # type: ignore[attr-defined]
+        return _finished(fresh if dtype is None else fresh.to(dtype), requires_grad)
+    require_available(where)
+    for mode in reversed(state.modes):
+        constant = getattr(mode, "constant", None)
+        if constant is not None:
+            return _finished(constant(_array_of(data, dtype)), requires_grad)
+    result = wrap(_array_of(data, dtype))
+    if where.type == "meta":
+        result = fake_tensor(result.layout.shape, result.dtype)
+    return _finished(result, requires_grad)
+
+
+def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) -> Tensor:
+    """A tensor that shares memory with an array or tensor where that is possible."""
+    if isinstance(data, Tensor):
+        return data if dtype is None else data.to(dtype)  # type: ignore[attr-defined]
+    if isinstance(data, numpy.ndarray):
+        shared = from_numpy(data)
+        return shared if dtype is None else shared.to(dtype)  # type: ignore[attr-defined]
+    return tensor(data, dtype=dtype, device=device)
+
+
+def from_numpy(array: numpy.ndarray) -> Tensor:
+    """A tensor that shares the memory of a numpy array. Negative strides are refused."""
+    if not isinstance(array, numpy.ndarray):
+        raise ArgumentTypeError("from_numpy", f"expected np.ndarray (got {type(array).__name__})",
+                                "use torch.tensor(value)")  # fmt: skip
+    if any(stride < 0 for stride in array.strides):
+        raise ArgumentValueError("from_numpy", "At least one stride in the given numpy array is "
+                                 "negative, and tensors with negative strides are not supported",
+                                 "copy it first: array.copy()")  # fmt: skip
+    return wrap(array)
+
+
+def _sized(name: str, value: int) -> Any:
+    def function(*size: Any, dtype: dtypes.dtype | None = None, device: Any = None,
+                 requires_grad: bool = False, layout: Any = None, pin_memory: bool = False,
+                 **given: Any) -> Tensor:  # fmt: skip
+        sizes = as_variadic(size or (given.pop("size"),), "size")
+        where = as_device(device)
+        wanted = dtype or dtypes.get_default_dtype()
+        if where.type == "meta":
+            return _finished(fake_tensor(sizes, wanted), requires_grad)
+        return _finished(_op("full", sizes, value, wanted, device), requires_grad)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"A tensor of the given sizes: {name}."
+    return function
+
+
+zeros, ones, empty = _sized("zeros", 0), _sized("ones", 1), _sized("empty", 0)
+
+
+def full(size: Any, fill_value: Any, *, dtype: dtypes.dtype | None = None, device: Any = None,
+         requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """A tensor of the given sizes filled with one value."""
+    sizes = (size,) if isinstance(size, int) else tuple(size)
+    if isinstance(fill_value, Tensor):
+        fill_value = fill_value.item()  # type: ignore[attr-defined]
+    return _finished(_op("full", sizes, fill_value, dtype, device), requires_grad)
+
+
+def _like(name: str, value: int) -> Any:
+    def function(input: Tensor, *, dtype: dtypes.dtype | None = None, device: Any = None,
+                 requires_grad: bool = False, memory_format: Any = None) -> Tensor:  # fmt: skip
+        shape = tuple(input.layout.shape)
+        made = _op("full", shape, value, dtype or input.dtype, device or input.device)
+        return _finished(made, requires_grad)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"A tensor with the shape and dtype of `input`: {name}."
+    return function
+
+
+zeros_like, ones_like = _like("zeros_like", 0), _like("ones_like", 1)
+empty_like = _like("empty_like", 0)
+
+
+def full_like(input: Tensor, fill_value: Any, *, dtype: dtypes.dtype | None = None,
+              device: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """A tensor with the shape and dtype of `input`, filled with one value."""
+    shape = tuple(input.layout.shape)
+    made = _op("full", shape, fill_value, dtype or input.dtype, device or input.device)
+    return _finished(made, requires_grad)
+
+
+def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: dtypes.dtype | None = None,
+           device: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """start, start + step, ... up to but without end; `arange(n)` starts at 0."""
+    if end is None:
+        start, end = 0, start
+    if step == 0:
+        raise ArgumentValueError(f"arange({start}, {end}, 0)", "step must be nonzero",
+                                 "use a positive or a negative step")  # fmt: skip
+    if (end - start) * (1 if step > 0 else -1) < 0:
+        raise ArgumentValueError(f"arange({start}, {end}, {step})", "upper bound and lower bound "
+                                 "inconsistent with step sign", "turn the step")  # fmt: skip
+    return _finished(_op("range_", start, end, step, dtype, device), requires_grad)
+
+
+def linspace(start: Any, end: Any, steps: int, *, dtype: dtypes.dtype | None = None,
+             device: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """`steps` numbers from start to end, both included, evenly spaced."""
+    wanted = dtype or dtypes.get_default_dtype()
+    if steps < 1:
+        return _finished(_op("full", (max(steps, 0),), 0, wanted, device), requires_grad)
+    if steps == 1:
+        return _finished(_op("full", (1,), start, wanted, device), requires_grad)
+    work = numpy.float64 if wanted is dtypes.float64 else numpy.float32
+    gap = work((work(end) - work(start)) / work(steps - 1))
+    index = numpy.arange(steps)
+    lower = work(start) + gap * index.astype(work)
+    upper = work(end) - gap * (steps - 1 - index).astype(work)
+    found = numpy.where(index < steps // 2, lower, upper).astype(wanted.numpy)
+    return tensor(found, dtype=wanted, requires_grad=requires_grad)
+
+
+def eye(n: int, m: int | None = None, *, dtype: dtypes.dtype | None = None, device: Any = None,
+        requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """Ones on the diagonal, zeros elsewhere."""
+    wanted = dtype or dtypes.get_default_dtype()
+    row = _op("range_", 0, n, 1, None, device).unsqueeze(1)
+    column = _op("range_", 0, n if m is None else m, 1, None, device)
+    return _finished((row == column).to(wanted), requires_grad)
+
+
+def rand_like(input: Tensor, *, dtype: dtypes.dtype | None = None, device: Any = None,
+              requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """Uniform numbers in [0, 1) with the shape and dtype of `input`."""
+    made = _op("rand", tuple(input.layout.shape), dtype or input.dtype, None, None)
+    return _finished(made, requires_grad)
+
+
+def randn_like(input: Tensor, *, dtype: dtypes.dtype | None = None, device: Any = None,
+               requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """Normal numbers with the shape and dtype of `input`."""
+    made = _op("randn", tuple(input.layout.shape), dtype or input.dtype, None, None)
+    return _finished(made, requires_grad)
+
+
+def _random(name: str) -> Any:
+    def function(*size: Any, dtype: dtypes.dtype | None = None, device: Any = None,
+                 generator: Any = None, requires_grad: bool = False, **given: Any) -> Tensor:  # fmt: skip
+        sizes = as_variadic(size or (given.pop("size"),), "size")
+        return _finished(_op(name, sizes, dtype, device, generator), requires_grad)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = lookup(name).doc
+    return function
+
+
+def randint(low: int, high: Any = None, size: Any = None, *, dtype: Any = None,
+            device: Any = None, generator: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """Integers uniform in [low, high); `randint(high, size)` starts at 0."""
+    if size is None:
+        low, high, size = 0, low, high
+    if high <= low:
+        raise ArgumentValueError(f"randint({low}, {high})", "random_ expects 'from' to be less "
+                                 f"than 'to', but got from={low} >= to={high}",
+                                 "give low < high")  # fmt: skip
+    made = _op("random_integers", low, high, tuple(size), dtype, device, generator)
+    return _finished(made, requires_grad)
+
+
+def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None) -> Tensor:
+    """Normal numbers with the given means and standard deviations."""
+    shape = size
+    for value in (mean, std):
+        shape = tuple(value.shape) if shape is None and isinstance(value, Tensor) else shape
+    return _op("randn", tuple(shape), None, None, generator) * std + mean
+
+
+def typed_constructor(name: str, wanted: dtypes.dtype) -> Any:
+    """torch.FloatTensor and its like: from sizes or from data."""
+
+    def function(*args: Any) -> Tensor:
+        if len(args) == 1 and not isinstance(args[0], int):
+            return tensor(args[0], dtype=wanted)
+        return _op("full", tuple(args) or (0,), 0, wanted, None)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"A {wanted} tensor from sizes, or from data."
+    return function
+
+
+rand, randn = _random("rand"), _random("randn")

@@ -1,0 +1,66 @@
+"""Devices: where a tensor's memory lives.
+
+In: 'cpu', 'cuda:0', 'meta'. Out: an immutable, comparable device object. The meta device holds
+no data at all: operations on it compute shapes, dtypes and layouts only.
+
+    >>> device("cuda", 1)
+    device(type='cuda', index=1)
+"""
+
+from minitorch2.errors import ArgumentTypeError, DeviceError
+
+_TYPES = ("cpu", "cuda", "meta")
+
+
+class device:
+    """A device type and an optional index, as torch.device."""
+
+    __slots__ = ("type", "index")
+
+    def __init__(self, type: "str | device" = "cpu", index: int | None = None):
+        if isinstance(type, device):
+            type, index = type.type, type.index if index is None else index
+        if not isinstance(type, str):
+            raise ArgumentTypeError(f"device({type!r})", "a device is named by a string",
+                                    "write device('cpu')")  # fmt: skip
+        name, _, number = type.partition(":")
+        if name not in _TYPES or (number and not number.isdigit()):
+            raise DeviceError(f"device({type!r})", "no such device type",
+                              f"use one of {', '.join(_TYPES)}, with ':0' for an index")  # fmt: skip
+        self.type = name
+        self.index = int(number) if number else index
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, device) and self.type == other.type and self.index == other.index
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+    def __repr__(self) -> str:
+        index = "" if self.index is None else f", index={self.index}"
+        return f"device(type='{self.type}'{index})"
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+
+CPU = device("cpu")
+META = device("meta")
+
+
+def as_device(value: "str | device | None") -> device:
+    """A device from what a user writes; None is the CPU."""
+    if value is None:
+        return CPU
+    if isinstance(value, device):
+        return value
+    return device(value)
+
+
+def require_available(wanted: device) -> None:
+    """DeviceError unless tensors can be made on a device here."""
+    if wanted.type == "cuda":
+        raise DeviceError(f"a tensor on {wanted}", "this build runs on the CPU only",
+                          "use device='cpu'")  # fmt: skip

@@ -1,0 +1,128 @@
+"""The single door of all operations: op -> mode stack -> composite or autograd -> backend.
+
+In: an op row and one argument for each of its parameters. Out: what the innermost layer that
+handles it returns. Modes (capture, tracing, transforms) are objects on a thread-local stack; while
+one handles an operation it is off the stack, so what it calls goes to the next one.
+
+    class Counter(Mode):
+        def handle(self, op, args):
+            self.seen[op.name] += 1
+            return call(op, args)
+
+Source: PyTorch's dispatcher and __torch_dispatch__ modes, JAX autodidax's interpreter stack.
+"""
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from minitorch2.artifacts import Origin
+
+
+class State(threading.local):
+    """What the dispatcher reads on each call; one for each thread."""
+
+    def __init__(self) -> None:
+        self.modes: tuple["Mode", ...] = ()
+        self.grad_enabled = True
+        self.inference = False
+        self.origin: Origin | None = None
+        self.capturing = False
+
+
+state = State()
+
+
+class Mode:
+    """A layer that sees every operation while it is entered (`with mode:`)."""
+
+    def handle(self, op: Any, args: tuple) -> Any:
+        """Carry out `op`; `call(op, args)` passes it on to the layer below."""
+        raise NotImplementedError(f"{type(self).__name__} must define handle")
+
+    def __enter__(self) -> "Mode":
+        state.modes = (*state.modes, self)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        state.modes = state.modes[:-1]
+
+
+# Autograd's recorder and the backends by device type, filled in by the files that define them
+# (autograd/record.py, backends/*.py), which stand above this one.
+backends: dict[str, Callable[[Any, tuple], Any]] = {}
+recorder: Callable[[Any, tuple], Any] | None = None
+viewer: Callable[[Any, tuple], Any] | None = None
+
+
+def install_autograd(record: Callable, view: Callable) -> None:
+    """Set the functions that run an operation and record its vjp, and that make a view."""
+    global recorder, viewer
+    recorder, viewer = record, view
+
+
+def call(op: Any, args: tuple) -> Any:
+    """Run one operation with its bound arguments."""
+    modes = state.modes
+    if modes:
+        state.modes = modes[:-1]
+        try:
+            return modes[-1].handle(op, args)
+        finally:
+            state.modes = modes
+    return below_modes(op, args)
+
+
+def below_modes(op: Any, args: tuple) -> Any:
+    """The part of `call` below the mode stack: composite, then autograd, then the backend."""
+    if op.decomp is not None:
+        return op.decomp(*args)
+    if op.view is not None:
+        return viewer(op, args)  # type: ignore[misc]
+    if state.grad_enabled and op.vjp is not None and wants_gradient(op, args):
+        return recorder(op, args)  # type: ignore[misc]
+    return run_backend(op, args)
+
+
+def wants_gradient(op: Any, args: tuple) -> bool:
+    """Whether one of the op's tensors requires a gradient."""
+    for position in op.tensor_positions:
+        argument = args[position]
+        if type(argument) in (list, tuple):
+            if any(getattr(item, "requires_grad", False) for item in argument):
+                return True
+        elif getattr(argument, "requires_grad", False):
+            return True
+    return False
+
+
+def run_backend(op: Any, args: tuple) -> Any:
+    """Run a primitive on the device of its tensors, without autograd."""
+    where = "cpu"
+    for position in op.tensor_positions:
+        argument = args[position]
+        if type(argument) in (list, tuple):
+            argument = argument[0] if argument else None
+        storage = getattr(argument, "storage", None)
+        if storage is not None:
+            if storage.block is None:  # no memory: a meta tensor, or a fake of any device
+                return backends["meta"](op, args)
+            where = storage.device.type
+    return backends[where](op, args)
+
+
+@contextlib.contextmanager
+def origin_scope(origin: Origin | None) -> Iterator[None]:
+    """Give `origin` to everything recorded inside the `with` block."""
+    before = state.origin
+    state.origin = origin
+    try:
+        yield
+    finally:
+        state.origin = before
+
+
+def current_origin() -> Origin | None:
+    """The Origin in force for what is being recorded."""
+    return state.origin

@@ -1,0 +1,147 @@
+"""The element types, and torch's promotion rules between them.
+
+In: two dtypes or several operands. Out: the dtype of the result. A Python number takes part only
+with its category (bool < integer < floating), and a 0-d tensor only when its category is higher
+than that of the tensors with dimensions.
+
+    >>> promote_types(int32, float32)
+    torch.float32
+
+Source: the promotion rules are those of torch's "Tensor Attributes" page; bfloat16 is ml_dtypes'.
+"""
+
+import builtins
+from typing import Any
+
+import ml_dtypes
+import numpy
+
+from minitorch2.errors import DtypeError
+
+
+class dtype:
+    """An element type. Instances are the module constants; there are no others."""
+
+    __slots__ = ("name", "short", "numpy", "itemsize", "category", "is_floating_point",
+                 "is_complex", "is_signed", "order")  # fmt: skip
+
+    def __init__(self, name: str, short: str, numpy_type: Any, category: int, order: int):
+        self.name, self.short = name, short
+        self.numpy = numpy.dtype(numpy_type)
+        self.itemsize = self.numpy.itemsize
+        self.category, self.order = category, order
+        self.is_floating_point = category == 2
+        self.is_complex = False
+        self.is_signed = short not in ("u8", "bool")
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+    def to_complex(self) -> "dtype":
+        """Complex numbers are not supported."""
+        raise DtypeError(f"{self}.to_complex()", "minitorch2 has no complex dtypes")
+
+
+BOOL, INTEGER, FLOATING = 0, 1, 2
+bool = dtype("bool", "bool", numpy.bool_, BOOL, 0)
+uint8 = dtype("uint8", "u8", numpy.uint8, INTEGER, 1)
+int8 = dtype("int8", "i8", numpy.int8, INTEGER, 2)
+int16 = dtype("int16", "i16", numpy.int16, INTEGER, 3)
+int32 = dtype("int32", "i32", numpy.int32, INTEGER, 4)
+int64 = dtype("int64", "i64", numpy.int64, INTEGER, 5)
+float16 = dtype("float16", "f16", numpy.float16, FLOATING, 6)
+bfloat16 = dtype("bfloat16", "bf16", ml_dtypes.bfloat16, FLOATING, 6)
+float32 = dtype("float32", "f32", numpy.float32, FLOATING, 7)
+float64 = dtype("float64", "f64", numpy.float64, FLOATING, 8)
+float, double, half, short, int, long = float32, float64, float16, int16, int32, int64
+
+ALL = (bool, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64)
+_BY_SHORT = {each.short: each for each in ALL}
+_BY_NUMPY = {each.numpy: each for each in ALL}
+_default = float32
+
+
+def from_short(short: str) -> dtype:
+    """The dtype with a short name, as IR text writes it ('f32')."""
+    return _BY_SHORT[short]
+
+
+def from_numpy_dtype(numpy_type: Any) -> dtype:
+    """The dtype that stores the elements of a numpy array; DtypeError where there is none."""
+    found = _BY_NUMPY.get(numpy_type) or _BY_NUMPY.get(numpy.dtype(numpy_type).newbyteorder("="))
+    if found is None:
+        raise DtypeError(
+            f"a tensor of numpy dtype {numpy_type}",
+            "minitorch2 has no such element type",
+            "convert the array first: array.astype('float32')",
+        )
+    return found
+
+
+def get_default_dtype() -> dtype:
+    """The dtype of tensors made from Python floats (float32 unless set)."""
+    return _default
+
+
+def set_default_dtype(new: dtype) -> None:
+    """Set the dtype of tensors made from Python floats. Raises DtypeError if not floating."""
+    global _default
+    if not isinstance(new, dtype) or not new.is_floating_point:
+        raise DtypeError(f"set_default_dtype({new})", "only floating dtypes are supported")
+    _default = new
+
+
+def promote_types(a: dtype, b: dtype) -> dtype:
+    """The smallest dtype that both convert to, as torch.promote_types."""
+    if a is b:
+        return a
+    if a.category != b.category:
+        return a if a.category > b.category else b
+    if a.category == FLOATING:
+        return float32 if a.order == b.order else (a if a.order > b.order else b)
+    if uint8 in (a, b):
+        other = b if a is uint8 else a
+        return int16 if other is int8 else other
+    return a if a.order > b.order else b
+
+
+def dtype_of_number(value: Any) -> dtype:
+    """The dtype a Python number stands for on its own: bool, int64 or the default float."""
+    if value is True or value is False:
+        return bool
+    kind = getattr(value, "scalar_kind", None)  # symbolic numbers carry their kind
+    if kind is not None:
+        return {"bool": bool, "int": int64, "float": _default}[kind]
+    if isinstance(value, numpy.generic):
+        return _default if isinstance(value, numpy.floating) else dtype_of_number(value.item())
+    return int64 if isinstance(value, builtins.int | numpy.integer) else _default
+
+
+def result_type(*operands: Any) -> dtype:
+    """The common dtype of tensors (anything with `dtype` and `ndim`) and Python numbers.
+
+    Three groups count in turn: tensors with dimensions, 0-d tensors, numbers. A later group
+    matters only if its category is higher than what the earlier ones have given.
+    """
+    groups: list[dtype | None] = [None, None, None]
+    for operand in operands:
+        if hasattr(operand, "dtype") and not isinstance(operand, numpy.generic):
+            kind, found = (1 if operand.ndim == 0 else 0), operand.dtype
+        else:
+            kind, found = 2, dtype_of_number(operand)
+        seen = groups[kind]
+        groups[kind] = found if seen is None else promote_types(seen, found)
+    result = None
+    for found in groups:
+        if found is not None and (result is None or found.category > result.category):
+            result = found
+    assert result is not None, "result_type needs at least one operand"
+    return result
+
+
+def can_cast(source: dtype, target: dtype) -> builtins.bool:
+    """Whether torch allows writing `source` elements into a `target` tensor in place."""
+    return source.category <= target.category

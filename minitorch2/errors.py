@@ -1,0 +1,199 @@
+"""Every error minitorch2 raises on purpose: one class per kind of mistake, with a code and a remedy.
+
+In: what was asked, what is wrong, what to do. Out: an exception whose text says those three
+things and names the user's own line. Each class is also the builtin that torch raises for the
+mistake, so `except RuntimeError` in a script written for torch keeps working.
+
+    raise ShapeError("add(f32[2,3], f32[4])", "sizes 3 and 4 of the last dimension differ",
+                     "make them equal, or make one of them 1 so that it is broadcast")
+
+Source: the message form follows einops' and Equinox's errors.
+"""
+
+import os
+import sys
+
+_PACKAGE_FOLDERS = tuple(
+    os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), room) + os.sep
+    for room in ("minitorch2", "jit", "kernels", "cli")
+)
+
+
+def is_own_file(filename: str) -> bool:
+    """Whether a source file belongs to minitorch2 itself (and so is not the user's)."""
+    return filename.startswith(_PACKAGE_FOLDERS) or filename.startswith("<minitorch2")
+
+
+def user_location() -> tuple[str, int] | None:
+    """The (file, line) of the innermost frame outside minitorch2, or None."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        filename = frame.f_code.co_filename
+        if not is_own_file(filename) and not filename.startswith("<frozen"):
+            return filename, frame.f_lineno
+        frame = frame.f_back  # type: ignore[assignment]
+    return None
+
+
+class Mt2Error(Exception):
+    """The base of all errors raised on purpose.
+
+    `code` names the kind of mistake ('MT2-0101'), `remedy` what usually mends it.
+    """
+
+    code = "MT2-0000"
+    remedy = "Read the message: it says what was asked, what is wrong and what to do."
+
+    def __init__(self, asked: str, wrong: str = "", fix: str = ""):
+        self.asked, self.wrong, self.fix = asked, wrong, fix
+        self.location = user_location()
+        super().__init__(self._text())
+
+    def _text(self) -> str:
+        lines = [f"[{self.code}] {self.asked}"]
+        if self.wrong:
+            lines[0] += f": {self.wrong}"
+        lines.append(f"  what to do: {self.fix or self.remedy}")
+        if self.location is not None:
+            lines.append(f"  at {self.location[0]}:{self.location[1]}")
+        return "\n".join(lines)
+
+
+class ShapeError(Mt2Error, RuntimeError):
+    """Shapes that do not fit together or do not fit the operation."""
+
+    code = "MT2-0101"
+    remedy = "Print the `.shape` of each operand and compare it with what the operation needs."
+
+
+class DimensionError(Mt2Error, IndexError):
+    """A dimension number outside [-ndim, ndim)."""
+
+    code = "MT2-0102"
+    remedy = "Use a dimension between -ndim and ndim - 1."
+
+
+class IndexOutOfRange(Mt2Error, IndexError):
+    """An index outside the size of the dimension it indexes."""
+
+    code = "MT2-0103"
+    remedy = "Check the largest index against the size of the dimension."
+
+
+class DtypeError(Mt2Error, RuntimeError):
+    """A dtype the operation cannot take, or two that cannot be combined."""
+
+    code = "MT2-0201"
+    remedy = "Convert with `.to(dtype)` first."
+
+
+class ArgumentTypeError(Mt2Error, TypeError):
+    """An argument of a type, or a name, that the signature does not have."""
+
+    code = "MT2-0301"
+    remedy = "Compare the call with the signature in the message."
+
+
+class ArgumentValueError(Mt2Error, ValueError):
+    """An argument of the right type with a value that makes no sense here."""
+
+    code = "MT2-0302"
+    remedy = "Compare the value with the range in the message."
+
+
+class OperationError(Mt2Error, RuntimeError):
+    """A request that is well-formed but that no rule of torch allows."""
+
+    code = "MT2-0303"
+
+
+class DivisionByZero(Mt2Error, RuntimeError):
+    """An integer division by zero (floating division gives inf or nan instead)."""
+
+    code = "MT2-0304"
+    remedy = "Guard the divisor, or convert to a floating dtype first."
+
+
+class ViewError(Mt2Error, RuntimeError):
+    """A view that no strides can describe, or a view of memory it does not own."""
+
+    code = "MT2-0401"
+    remedy = "Use `.reshape(...)`, which copies when it must, or `.contiguous()` first."
+
+
+class InPlaceError(Mt2Error, RuntimeError):
+    """A write into a tensor that may not be written this way."""
+
+    code = "MT2-0402"
+    remedy = "Work on a `.clone()`, or use the out-of-place form of the operation."
+
+
+class DeviceError(Mt2Error, RuntimeError):
+    """A device that is not there, or tensors of two devices in one operation."""
+
+    code = "MT2-0501"
+    remedy = "Move the tensors to one device with `.to(device)`."
+
+
+class AutogradError(Mt2Error, RuntimeError):
+    """A gradient asked for where none can be had."""
+
+    code = "MT2-0601"
+    remedy = "Check `requires_grad` of the inputs and that no `no_grad` or `detach` cuts the path."
+
+
+class SavedTensorModified(AutogradError):
+    """A tensor saved for the backward was overwritten in place before it was used."""
+
+    code = "MT2-0602"
+    remedy = "Use the out-of-place form of the operation that overwrote it, or write to a clone."
+
+
+class GraphFreed(AutogradError):
+    """A second backward through a graph whose saved tensors were freed by the first."""
+
+    code = "MT2-0603"
+    remedy = "Pass `retain_graph=True` to the first backward, or run the forward again."
+
+
+class ModuleError(Mt2Error, RuntimeError):
+    """A module's state that does not fit: missing or unexpected keys, uninitialised parts."""
+
+    code = "MT2-0701"
+
+
+class SerializationError(Mt2Error, RuntimeError):
+    """A file that cannot be read back as tensors."""
+
+    code = "MT2-0702"
+
+
+class CompileError(Mt2Error, RuntimeError):
+    """A request to `compile` that it cannot carry out."""
+
+    code = "MT2-0801"
+
+
+class GraphBreakError(CompileError):
+    """With `fullgraph=True`: a place that capture cannot follow, with its reason and hints."""
+
+    code = "MT2-0802"
+    remedy = "Move the line out of the compiled function, or drop `fullgraph=True`."
+
+
+class VerificationError(CompileError):
+    """An IR that breaks its own rules: the mistake is in a pass, not in the user's program."""
+
+    code = "MT2-0803"
+
+
+class ParseError(Mt2Error, ValueError):
+    """IR text that the grammar does not accept."""
+
+    code = "MT2-0804"
+
+
+class KernelError(CompileError):
+    """A kernel that could not be generated, compiled or loaded."""
+
+    code = "MT2-0805"

@@ -1,0 +1,279 @@
+"""Where the elements of a tensor lie in its storage: shape, strides and offset, all in elements.
+
+In: a layout and what a view asks for. Out: the layout of the view, or None when no strides can
+describe it. Sizes may be symbolic: anything that behaves as an int.
+
+    >>> transposed = Layout((2, 3), (3, 1), 0).permuted((1, 0))
+    >>> transposed.shape, transposed.strides
+    ((3, 2), (1, 3))
+
+Source: the view rules are numpy's and torch's; `view_strides` follows torch's documentation of
+`Tensor.view` (a dimension may be merged when stride[i] == stride[i+1] * size[i+1]).
+"""
+
+from collections.abc import Sequence
+
+from minitorch2.errors import DimensionError, ShapeError, ViewError
+
+
+class Layout:
+    """Shape, strides and offset of a tensor, counted in elements. Immutable by convention."""
+
+    __slots__ = ("shape", "strides", "offset")
+
+    def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0):
+        self.shape, self.strides, self.offset = shape, strides, offset
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Layout)
+            and self.shape == other.shape
+            and self.strides == other.strides
+            and self.offset == other.offset
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.strides, self.offset))
+
+    def __repr__(self) -> str:
+        return f"Layout(shape={self.shape}, strides={self.strides}, offset={self.offset})"
+
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie one after the other in row-major order."""
+        expected: int = 1
+        for size, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            if size == 0:
+                return True
+            if size != 1:
+                if stride != expected:
+                    return False
+                expected = expected * size
+        return True
+
+    def is_dense(self) -> bool:
+        """Whether the elements fill a stretch of memory without gaps or overlaps, in any order."""
+        expected: int = 1
+        for stride, size in sorted(
+            (stride, size)
+            for size, stride in zip(self.shape, self.strides, strict=True)
+            if size != 1
+        ):
+            if stride != expected:
+                return False
+            expected = expected * size
+        return True
+
+    def overlaps_itself(self) -> bool:
+        """Whether two indices may name the same element (an expanded dimension, or tight strides)."""
+        extent = 0
+        pairs = zip(self.strides, self.shape, strict=True)
+        for stride, size in sorted((stride, size) for stride, size in pairs if size > 1):
+            if stride <= extent:
+                return True
+            extent += stride * (size - 1)
+        return False
+
+    def extent(self) -> int:
+        """One past the largest element offset, counted from the storage's start."""
+        if any(size == 0 for size in self.shape):
+            return self.offset
+        reach = sum((s - 1) * t for s, t in zip(self.shape, self.strides, strict=True))
+        return self.offset + reach + 1
+
+    def permuted(self, dims: Sequence[int]) -> "Layout":
+        """The layout with its dimensions in another order."""
+        shape, strides = self.shape, self.strides
+        return Layout(tuple(shape[d] for d in dims), tuple(strides[d] for d in dims), self.offset)
+
+    def expanded(self, shape: tuple[int, ...]) -> "Layout":
+        """The layout repeated (stride 0) along new and size-1 dimensions; -1 keeps a size."""
+        extra = len(shape) - len(self.shape)
+        if extra < 0:
+            raise ShapeError(
+                f"expand(shape {list(self.shape)}, to {list(shape)})",
+                f"the new shape has {len(shape)} dimensions, the tensor {len(self.shape)}",
+                "give at least as many sizes as the tensor has dimensions",
+            )
+        sizes, strides = list(shape), [0] * len(shape)
+        for index in range(len(shape)):
+            old = self.shape[index - extra] if index >= extra else None
+            if old is None:
+                if shape[index] < 0:
+                    raise ShapeError(
+                        f"expand(shape {list(self.shape)}, to {list(shape)})",
+                        "-1 stands for a leading dimension that the tensor does not have",
+                        "give its size",
+                    )
+            elif shape[index] == -1 or shape[index] == old:
+                sizes[index], strides[index] = old, self.strides[index - extra]
+            elif old != 1:
+                raise ShapeError(
+                    f"expand(shape {list(self.shape)}, to {list(shape)})",
+                    f"dimension {index} has size {old} and cannot become {shape[index]}",
+                    "only dimensions of size 1 can be expanded",
+                )
+        return Layout(tuple(sizes), tuple(strides), self.offset)
+
+    def selected(self, dim: int, index: int) -> "Layout":
+        """The layout without dimension `dim`, at one (non-negative) index of it."""
+        return Layout(
+            self.shape[:dim] + self.shape[dim + 1 :],
+            self.strides[:dim] + self.strides[dim + 1 :],
+            self.offset + index * self.strides[dim],
+        )
+
+    def sliced(self, dim: int, start: int, length: int, step: int) -> "Layout":
+        """The layout of `length` indices from `start` by `step` along `dim`."""
+        return Layout(
+            self.shape[:dim] + (length,) + self.shape[dim + 1 :],
+            self.strides[:dim] + (self.strides[dim] * step,) + self.strides[dim + 1 :],
+            self.offset + start * self.strides[dim],
+        )
+
+    def viewed(self, shape: tuple[int, ...]) -> "Layout | None":
+        """The layout seen with another shape of as many elements, or None if it needs a copy."""
+        strides = view_strides(self, shape)
+        return None if strides is None else Layout(shape, strides, self.offset)
+
+
+def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
+    """Row-major strides. A size of 0 counts as 1, as in torch.
+
+    >>> contiguous_strides((2, 3, 4))
+    (12, 4, 1)
+    """
+    strides, running = [], 1
+    for size in reversed(shape):
+        strides.append(running)
+        running = running * (1 if size == 0 else size)
+    return tuple(reversed(strides))
+
+
+def contiguous(shape: tuple[int, ...]) -> Layout:
+    """The row-major layout of a shape, from offset 0."""
+    return Layout(shape, contiguous_strides(shape), 0)
+
+
+def element_count(shape: Sequence[int]) -> int:
+    """The number of elements of a shape (1 for no dimensions)."""
+    count: int = 1
+    for size in shape:
+        count = count * size
+    return count
+
+
+def broadcast_shapes(*shapes: Sequence[int], asked: str = "") -> tuple[int, ...]:
+    """The shape several shapes broadcast to; ShapeError when they do not.
+
+    >>> broadcast_shapes((3, 1), (4,))
+    (3, 4)
+    """
+    first = tuple(shapes[0])
+    if all(tuple(shape) == first for shape in shapes[1:]):
+        return first
+    result: list[int] = [1] * max(len(shape) for shape in shapes)
+    for shape in shapes:
+        shift = len(result) - len(shape)
+        for index, size in enumerate(shape):
+            at = index + shift
+            if result[at] == 1:
+                result[at] = size
+            elif size != 1 and size != result[at]:
+                raise ShapeError(
+                    asked or f"broadcast {' with '.join(str(list(s)) for s in shapes)}",
+                    f"the size of the operands must match at dimension {at}: "
+                    f"{result[at]} and {size}",
+                    "sizes must be equal or 1, counted from the last dimension",
+                )
+    return tuple(result)
+
+
+def normalize_dim(dim: int, ndim: int, asked: str = "") -> int:
+    """`dim` counted from the front; DimensionError outside [-ndim, ndim)."""
+    span = max(ndim, 1)
+    if not -span <= dim < span:
+        raise DimensionError(
+            asked or f"dimension {dim} of a tensor with {ndim} dimensions",
+            f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], "
+            f"but got {dim})",
+        )
+    return dim + span if dim < 0 else dim
+
+
+def normalize_dims(dims: "int | Sequence[int] | None", ndim: int, asked: str = "") -> tuple:
+    """Several dimensions counted from the front, each once; None or empty means all."""
+    if dims is None or (not isinstance(dims, int) and len(dims) == 0):
+        return tuple(range(ndim))
+    listed = (dims,) if isinstance(dims, int) else tuple(dims)
+    found = tuple(normalize_dim(dim, ndim, asked) for dim in listed)
+    if len(set(found)) != len(found):
+        raise ShapeError(asked or f"dimensions {list(listed)}", "a dimension appears twice",
+                         "name each dimension once")  # fmt: skip
+    return tuple(dim for dim in found if dim < ndim)
+
+
+def resolve_shape(shape: Sequence[int], count: int) -> tuple[int, ...]:
+    """A shape whose single -1, if any, is replaced so that it has `count` elements."""
+    known: int = 1
+    unknown = None
+    for index, size in enumerate(shape):
+        if isinstance(size, int) and size < 0:
+            if size != -1 or unknown is not None:
+                raise ShapeError(f"view/reshape to {list(shape)}",
+                                 "only one dimension can be inferred", "use -1 once")  # fmt: skip
+            unknown = index
+        else:
+            known = known * size
+    if unknown is None:
+        if known != count:
+            raise ShapeError(f"view/reshape to {list(shape)}",
+                             f"shape {list(shape)} is invalid for input of size {count}",
+                             "the product of the sizes must stay the same")  # fmt: skip
+        return tuple(shape)
+    if known == 0 or count % known != 0:
+        raise ShapeError(f"view/reshape to {list(shape)}",
+                         f"{count} elements cannot be divided by {known}",
+                         "choose sizes whose product divides the number of elements")  # fmt: skip
+    return tuple(shape[:unknown]) + (count // known,) + tuple(shape[unknown + 1 :])
+
+
+def view_strides(layout: Layout, shape: Sequence[int]) -> tuple[int, ...] | None:
+    """Strides that show `layout` with another shape (of as many elements), or None."""
+    old = [(s, t) for s, t in zip(layout.shape, layout.strides, strict=True) if s != 1]
+    if any(size == 0 for size in layout.shape):
+        return layout.strides if tuple(shape) == layout.shape else contiguous_strides(shape)
+    strides: list[int] = [1] * len(shape)
+    at = len(shape) - 1
+    while old:
+        size, stride = old.pop()
+        chunk, step = size, stride
+        while old and old[-1][1] == step * size:  # merge with the dimension before it
+            size, step = old[-1][0], old[-1][1]
+            chunk = chunk * size
+            old.pop()
+        running: int = 1
+        while at >= 0 and (running != chunk or shape[at] == 1):
+            strides[at] = stride * running
+            running = running * shape[at]
+            at -= 1
+            if running > chunk:
+                return None
+        if running != chunk:
+            return None
+    for index in range(at, -1, -1):
+        if shape[index] != 1:
+            return None
+        strides[index] = strides[index + 1] * shape[index + 1] if index + 1 < len(shape) else 1
+    return tuple(strides)
+
+
+def check_inside(layout: Layout, elements: int, asked: str) -> None:
+    """ViewError unless a layout stays inside a storage of so many elements."""
+    if layout.offset < 0 or any(stride < 0 for stride in layout.strides):
+        raise ViewError(asked, "strides and offset must not be negative", "use flip() to reverse")
+    if layout.extent() > elements:
+        raise ViewError(
+            asked,
+            f"the view reaches element {layout.extent() - 1}, the storage has {elements}",
+            "shrink the size, the strides or the offset",
+        )

@@ -1,0 +1,22 @@
+"""THE op table.
+
+Files, in reading order:
+
+table        the row, and the table of rows
+signature    schema lines, parsed, and the functions made from them
+infer        shape, dtype and layout rules shared by rows
+arithmetic   pointwise rows of two operands
+elementwise  pointwise rows of one operand
+reductions   sums, extrema, truth over dimensions
+views        other shapes of the same memory
+products     matrix products
+movement     gather, scatter, index, concatenate
+creation     tensors from sizes and from random counters
+composites   rows defined by other rows
+neural       composites of neural networks
+rows         imports all of the above
+inplace      copy_, and the in-place forms derived from other rows
+indexing     what brackets mean
+methods      Tensor methods that are no rows
+bind         hangs everything on Tensor
+"""

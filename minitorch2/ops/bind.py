@@ -1,0 +1,179 @@
+"""Hangs the methods made from op rows on Tensor, with Python's operators.
+
+In: the op table. Out: `Tensor.add`, `Tensor.__add__`, `Tensor.add_` and so on, and the functions
+that `minitorch2/__init__.py` publishes. This is the one place where room 1 reaches upward from
+Tensor to its operations.
+
+Example: `Tensor.gelu` does not exist, as the row says `method=False`; `Tensor.exp` does.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from minitorch2 import dtypes
+from minitorch2.dispatch import call
+from minitorch2.ops import inplace, methods
+from minitorch2.ops.indexing import get_item, set_item
+from minitorch2.ops.infer import is_number
+from minitorch2.ops.signature import make_function
+from minitorch2.ops.table import Op, all_ops, lookup
+from minitorch2.tensors import Tensor
+
+functions: dict[str, Callable] = {}
+
+_BINARY = {
+    "add": ("add", 1), "sub": ("sub", 1), "mul": ("mul",), "truediv": ("true_divide",),
+    "floordiv": ("floor_divide",), "mod": ("remainder",), "pow": ("pow",),
+    "matmul": ("matmul",), "and": ("bitwise_and",), "or": ("bitwise_or",),
+    "xor": ("bitwise_xor",), "lshift": ("bitwise_left_shift",),
+    "rshift": ("bitwise_right_shift",),
+}  # fmt: skip
+
+
+def _operand(value: Any) -> bool:
+    return isinstance(value, Tensor) or is_number(value)
+
+
+def _binary(op: Op, extra: tuple, reflected: bool) -> Callable:
+    def operator(self: Tensor, other: Any) -> Any:
+        if not _operand(other):
+            return NotImplemented
+        return call(op, (other, self, *extra) if reflected else (self, other, *extra))
+
+    return operator
+
+
+def _in_place(op: Op, extra: tuple) -> Callable:
+    def operator(self: Tensor, other: Any) -> Any:
+        if not _operand(other):
+            return NotImplemented
+        return call(op, (self, other, *extra))
+
+    return operator
+
+
+def _comparison(op: Op) -> Callable:
+    def operator(self: Tensor, other: Any) -> Any:
+        if not _operand(other):
+            return NotImplemented
+        return call(op, (self, other))
+
+    return operator
+
+
+def _unary(op: Op) -> Callable:
+    def operator(self: Tensor) -> Any:
+        return call(op, (self,))
+
+    return operator
+
+
+def _numbered(function: Callable) -> Callable:
+    def operator(self: Tensor) -> Any:
+        return function(methods.item(self))
+
+    return operator
+
+
+def _cast(dtype: dtypes.dtype) -> Callable:
+    def method(self: Tensor) -> Tensor:
+        return methods.to(self, dtype)
+
+    method.__doc__ = f"The tensor in {dtype}."
+    return method
+
+
+def _attach(name: str, value: Any, doc: str = "") -> None:
+    if doc:
+        value.__doc__ = doc
+    if callable(value):
+        value.__name__ = name
+        value.__qualname__ = f"Tensor.{name}"
+    setattr(Tensor, name, value)
+
+
+def _bind_operators() -> None:
+    for symbol, (name, *extra) in _BINARY.items():
+        op = lookup(name)
+        _attach(f"__{symbol}__", _binary(op, tuple(extra), False), op.doc)
+        _attach(f"__r{symbol}__", _binary(op, tuple(extra), True), op.doc)
+        written = name + "_"
+        if name != "matmul":
+            _attach(f"__i{symbol}__", _in_place(lookup(written), tuple(extra)), op.doc)
+    for name in ("eq", "ne", "lt", "le", "gt", "ge"):
+        _attach(f"__{name}__", _comparison(lookup(name)), lookup(name).doc)
+    for symbol, name in (("neg", "neg"), ("abs", "abs"), ("invert", "bitwise_not")):
+        _attach(f"__{symbol}__", _unary(lookup(name)), lookup(name).doc)
+    _attach("__pos__", lambda self: self, "The tensor itself.")
+    Tensor.__hash__ = object.__hash__  # type: ignore[method-assign]
+    for symbol, convert in (("int", int), ("float", float), ("complex", complex)):
+        _attach(f"__{symbol}__", _numbered(convert), f"The only element as {symbol}.")
+
+
+_METHODS: dict[str, Any] = {
+    "__getitem__": get_item, "__setitem__": set_item, "__len__": methods.length,
+    "__bool__": methods.truth, "__index__": methods.index_number, "__iter__": methods.iterate,
+    "__repr__": methods.text, "__format__": methods.formatted,
+    "__deepcopy__": methods.deep_copy, "__reduce_ex__": lambda self, protocol: methods.pickled(self),
+    "__array__": methods.array_protocol, "item": methods.item, "tolist": methods.tolist,
+    "numpy": methods.to_numpy, "to": methods.to, "type": methods.type_, "size": methods.size,
+    "stride": methods.stride, "numel": methods.numel, "nelement": methods.numel,
+    "is_contiguous": methods.is_contiguous, "backward": methods.backward,
+    "requires_grad_": methods.requires_grad_, "detach_": methods.detach_,
+    "register_hook": methods.register_hook, "retain_grad": methods.retain_grad,
+    "register_post_accumulate_grad_hook": methods.register_post_accumulate_grad_hook,
+    "element_size": methods.element_size, "data_ptr": methods.data_ptr,
+    "storage_offset": methods.storage_offset,
+    "max": methods.extremum_method("amax", "max_dim", "maximum"),
+    "min": methods.extremum_method("amin", "min_dim", "minimum"),
+    "dim": lambda self: self.ndim, "ndimension": lambda self: self.ndim,
+    "cpu": lambda self: self, "is_floating_point": lambda self: self.dtype.is_floating_point,
+    "is_complex": lambda self: False, "type_as": lambda self, other: methods.to(self, other.dtype),
+    "zero_": lambda self: call(lookup("copy_"), (self, _scalar(self, 0), False)),
+    "fill_": lambda self, value: call(lookup("copy_"), (self, _scalar(self, value), False)),
+    "element": methods.item,
+}  # fmt: skip
+
+
+def _scalar(tensor: Tensor, value: Any) -> Tensor:
+    if isinstance(value, Tensor):
+        return value
+    return call(lookup("full"), ((), value, tensor.dtype, tensor.device))
+
+
+def _bind_methods() -> None:
+    del _METHODS["element"]
+    for name, value in _METHODS.items():
+        _attach(name, value, value.__doc__ or f"{name} of the tensor, as torch's.")
+    for name in ("zeros", "ones", "empty", "full"):
+        _attach(f"new_{name}", methods.new_tensor_method(name))
+    for name in ("sort", "topk"):
+        _attach(name, methods.pair_method(name))
+    for dtype, names in (
+        (dtypes.float32, ("float",)), (dtypes.float64, ("double",)), (dtypes.float16, ("half",)),
+        (dtypes.bfloat16, ("bfloat16",)), (dtypes.int64, ("long",)), (dtypes.int32, ("int",)),
+        (dtypes.int16, ("short",)), (dtypes.int8, ("char",)), (dtypes.uint8, ("byte",)),
+        (dtypes.bool, ("bool",)),
+    ):  # fmt: skip
+        for name in names:
+            _attach(name, _cast(dtype))
+    for name, getter in (
+        ("T", methods.permute_property), ("mT", methods.matrix_transpose),
+        ("H", methods.matrix_transpose), ("is_cuda", lambda self: self.device.type == "cuda"),
+        ("is_meta", lambda self: self.device.type == "meta"),
+        ("itemsize", methods.element_size), ("nbytes", lambda self: self.numel() * self.itemsize),
+    ):  # fmt: skip
+        setattr(Tensor, name, property(getter))
+
+
+def bind() -> None:
+    """Derive in-place rows and attach everything; called once, when the package is imported."""
+    inplace.derive_all()
+    for op in all_ops():
+        op.public = make_function(op, call, "input" if op.function else None)
+        if op.function:
+            functions[op.name] = op.public
+        if op.method:
+            setattr(Tensor, op.name, make_function(op, call))
+    _bind_operators()
+    _bind_methods()

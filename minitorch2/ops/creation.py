@@ -1,0 +1,167 @@
+"""Creation rows: tensors from sizes and numbers, constant or random.
+
+In: sizes, a dtype, a device. Out: a new tensor. Random rows take their numbers from explicit
+(seed, counter) pairs, so they are as pure as the others; `take_counters` reserves a pair from the
+generator, or from whatever a tracing mode puts in its place.
+
+Source: torch's documentation of each function.
+"""
+
+import math
+
+import numpy
+
+from minitorch2 import dtypes, random
+from minitorch2.devices import as_device, require_available
+from minitorch2.dispatch import call, state
+from minitorch2.layouts import element_count
+from minitorch2.ops.table import COMPOSITE, CREATION, RANDOM, Meta, defop, lookup
+
+
+def _op(name, *args):
+    return call(lookup(name), args)
+
+
+def _dtype_of(value, dtype):
+    return dtype if dtype is not None else dtypes.dtype_of_number(value)
+
+
+def _full(size, fill_value, dtype, device):
+    require_available(as_device(device))
+    wanted = _dtype_of(fill_value, dtype).numpy
+    with numpy.errstate(all="ignore"):
+        return numpy.full(size, numpy.asarray(fill_value).astype(wanted), wanted)
+
+
+defop("full(int[] size, Scalar fill_value, *, dtype? dtype=None, device? device=None) -> Tensor",
+      CREATION, eager=_full, method=False,
+      infer=lambda size, fill_value, dtype, device: Meta(tuple(size), _dtype_of(fill_value, dtype)),
+      doc="A tensor filled with one value.")  # fmt: skip
+
+
+def arange_length(start, end, step):
+    """The number of elements of arange."""
+    if isinstance(start, int) and isinstance(step, int) and not isinstance(end, float):
+        return max((end - start + step - (1 if step > 0 else -1)) // step, 0)
+    return max(math.ceil((end - start) / step), 0)
+
+
+def _arange_dtype(start, end, step, dtype):
+    if dtype is not None:
+        return dtype
+    floating = any(isinstance(value, float) for value in (start, end, step))
+    return dtypes.get_default_dtype() if floating else dtypes.int64
+
+
+def _range(start, end, step, dtype, device):
+    wanted = _arange_dtype(start, end, step, dtype).numpy
+    count = arange_length(start, end, step)
+    work = numpy.int64 if wanted.kind in "iub" else numpy.float64
+    return (numpy.asarray(start, work) + numpy.arange(count).astype(work)
+            * numpy.asarray(step, work)).astype(wanted)  # fmt: skip
+
+
+defop("range_(Scalar start, Scalar end, Scalar step=1, *, dtype? dtype=None, "
+      "device? device=None) -> Tensor", CREATION, eager=_range, method=False, function=False,
+      infer=lambda start, end, step, dtype, device: Meta(
+          (arange_length(start, end, step),), _arange_dtype(start, end, step, dtype)),
+      doc="start, start + step, ... up to but without end.", torch="torch.arange")  # fmt: skip
+
+
+def _uniform(seed, counter, size, dtype):
+    count = element_count(size)
+    return random.uniform_floats(seed, counter, count).reshape(size).astype(dtype.numpy)
+
+
+defop("uniform(Scalar seed, Scalar counter, int[] size, dtype dtype) -> Tensor", RANDOM,
+      eager=_uniform, method=False, function=False, torch="torch.rand",
+      infer=lambda seed, counter, size, dtype: Meta(tuple(size), dtype),
+      doc="Numbers in [0, 1) from a Philox seed and counter.")  # fmt: skip
+
+
+def _words(seed, counter, size):
+    count = element_count(size)
+    return random.random_words(seed, counter, count).reshape(size).astype(numpy.int64)
+
+
+defop("random_words(Scalar seed, Scalar counter, int[] size) -> Tensor", RANDOM, eager=_words,
+      method=False, function=False, torch="torch.randint",
+      infer=lambda seed, counter, size: Meta(tuple(size), dtypes.int64),
+      doc="32-bit words (in int64) from a Philox seed and counter.")  # fmt: skip
+
+
+def take_counters(count, generator=None):
+    """Reserve counters for `count` random elements: (seed, first counter)."""
+    for mode in reversed(state.modes):
+        taken = getattr(mode, "take_counters", None)
+        if taken is not None:
+            return taken(count, generator)
+    return (generator or random.default_generator).take(count)
+
+
+def _float_dtype(dtype):
+    return dtype or dtypes.get_default_dtype()
+
+
+def _rand(size, dtype, device, generator):
+    seed, counter = take_counters(element_count(size), generator)
+    return _op("uniform", seed, counter, tuple(size), _float_dtype(dtype))
+
+
+def _randn(size, dtype, device, generator):
+    """Box and Muller's transform: two uniform numbers give one normal number."""
+    count = element_count(size)
+    seed, counter = take_counters(count * 2 + 4, generator)
+    wide = dtypes.float64 if dtype is dtypes.float64 else dtypes.float32
+    radius = _op("uniform", seed, counter, tuple(size), wide)
+    angle = _op("uniform", seed, counter + (count + 3) // 4, tuple(size), wide)
+    normal = ((1 - radius).log() * -2).sqrt() * (angle * (2 * math.pi)).cos()
+    wanted = _float_dtype(dtype)
+    return normal if normal.dtype is wanted else normal.to(wanted)
+
+
+def _randint(low, high, size, dtype, device, generator):
+    seed, counter = take_counters(element_count(size), generator)
+    words = _op("random_words", seed, counter, tuple(size))
+    found = words * (high - low)
+    return ((found >> 32) + low).to(dtype or dtypes.int64)
+
+
+_TAIL = "*, dtype? dtype=None, device? device=None, any? generator=None) -> Tensor"
+defop(f"rand(int[...] size, {_TAIL}", COMPOSITE, decomp=_rand, method=False, effects="random",
+      doc="Numbers uniform in [0, 1).")  # fmt: skip
+defop(f"randn(int[...] size, {_TAIL}", COMPOSITE, decomp=_randn, method=False, effects="random",
+      doc="Numbers from the normal distribution with mean 0 and variance 1.")  # fmt: skip
+defop(f"random_integers(int low, int high, int[] size, {_TAIL}", COMPOSITE, decomp=_randint,
+      method=False, function=False, effects="random", torch="torch.randint",
+      doc="Integers uniform in [low, high).")  # fmt: skip
+
+
+def _dropout(input, p, training):
+    if not training or p == 0:
+        return input
+    if p == 1:
+        return input * 0.0
+    noise = _op("rand", tuple(input.shape), dtypes.float32, None, None)
+    return input * (noise >= p).to(input.dtype) * (1 / (1 - p))
+
+
+defop("dropout(Tensor input, float p=0.5, bool training=True) -> Tensor", COMPOSITE,
+      decomp=_dropout, method=False, effects="random", torch="torch.nn.functional.dropout",
+      doc="Zeros elements with probability p and scales the others by 1 / (1 - p).")  # fmt: skip
+defop("bernoulli(Tensor self, *, any? generator=None) -> Tensor", COMPOSITE, effects="random",
+      decomp=lambda self, generator: (
+          _op("rand", tuple(self.shape), dtypes.float32, None, generator) < self).to(self.dtype),
+      doc="1 with the probability the element says, else 0.")  # fmt: skip
+
+
+def _randperm(n, generator, dtype, device):
+    seed, counter = take_counters(2 * n, generator)
+    words = _op("random_words", seed, counter, (2, n))
+    _, order = _op("sort", words[0] * (1 << 31) + (words[1] >> 1), -1, False, True)
+    return order if dtype is None else order.to(dtype)
+
+
+defop("randperm(int n, *, any? generator=None, dtype? dtype=None, device? device=None) -> Tensor",
+      COMPOSITE, decomp=_randperm, method=False, effects="random",
+      doc="The integers below n in random order.")  # fmt: skip

@@ -1,0 +1,155 @@
+"""Tensor.__getitem__ and __setitem__: what Python's brackets mean in terms of ops.
+
+In: a tensor and an index: integers, slices, None, Ellipsis, boolean and integer tensors, lists,
+numpy arrays, in any mix. Out: a view where every part is basic, else the picked elements.
+
+Source: torch's "Tensor indexing" and numpy's advanced-indexing rules.
+"""
+
+from typing import Any
+
+import numpy
+
+from minitorch2 import dtypes
+from minitorch2.dispatch import call
+from minitorch2.errors import ArgumentTypeError, IndexOutOfRange
+from minitorch2.ops.table import lookup
+from minitorch2.tensors import Tensor, wrap
+
+
+def _op(name: str, *args: Any) -> Any:
+    return call(lookup(name), args)
+
+
+def _is_integer(part: Any) -> bool:
+    return hasattr(part, "__index__") and not isinstance(part, (bool, Tensor))
+
+
+def _as_index_tensor(part: Any) -> Tensor:
+    """A list or array used as an index."""
+    if isinstance(part, Tensor):
+        return part
+    array = numpy.asarray(part if not isinstance(part, range) else list(part))
+    if array.size == 0:
+        array = array.astype(numpy.int64)
+    if array.dtype.kind not in "iub":
+        raise ArgumentTypeError(
+            f"indexing with {type(part).__name__}",
+            "only integers, slices (`:`), ellipsis (`...`), None and long or bool Tensors are "
+            "valid indices",
+            "convert it to an integer tensor first",
+        )
+    return wrap(array)
+
+
+def _parts(index: Any) -> list[Any]:
+    if isinstance(index, tuple):
+        return list(index)
+    if isinstance(index, list) and any(isinstance(i, (slice, type(None), type(...))) for i in index):
+        return list(index)
+    return [index]
+
+
+def _consumed(part: Any) -> int:
+    """How many dimensions of the tensor a part of the index uses up."""
+    if part is None or part is Ellipsis or isinstance(part, bool):
+        return 0
+    if isinstance(part, Tensor):
+        return part.ndim if part.dtype in (dtypes.bool, dtypes.uint8) else 1
+    return 1
+
+
+def basic_view(tensor: Tensor, index: Any) -> tuple[Tensor, list[Any]]:
+    """The view that the basic parts select, and the tensor indices left for its dimensions."""
+    parts = [
+        part if _is_integer(part) or part is None or part is Ellipsis or isinstance(part, (slice, bool))
+        else _as_index_tensor(part) for part in _parts(index)
+    ]  # fmt: skip
+    used = sum(_consumed(part) for part in parts)
+    if used > tensor.ndim:
+        raise IndexOutOfRange(f"{used} indices for a tensor of shape {list(tensor.shape)}",
+                              f"too many indices for tensor of dimension {tensor.ndim}",
+                              "index at most that many dimensions")  # fmt: skip
+    if sum(part is Ellipsis for part in parts) > 1:
+        raise IndexOutOfRange("an index with several ellipses",
+                              "an index can only have a single ellipsis ('...')",
+                              "keep one")  # fmt: skip
+    gap = tensor.ndim - used
+    at, left = 0, []
+    for part in parts:
+        if part is Ellipsis:
+            left.extend([None] * gap)
+            at += gap
+        elif part is None or isinstance(part, bool):
+            tensor = _op("unsqueeze", tensor, at)
+            left.append(None if part is None else wrap(numpy.asarray([part])))
+            at += 1
+        elif isinstance(part, slice):
+            if part != slice(None):
+                step = 1 if part.step is None else part.step
+                tensor = _op("slice", tensor, at, _bound(part.start), _bound(part.stop), step)
+            left.append(None)
+            at += 1
+        elif isinstance(part, Tensor):
+            left.append(part)
+            at += _consumed(part)
+        else:
+            tensor = _op("select", tensor, at, part.__index__())
+    return tensor, left
+
+
+def _bound(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return int(value.item())
+    return value if value is None else value.__index__()
+
+
+def _integer_indices(tensor: Tensor, left: list[Any]) -> tuple:
+    """Boolean masks become integer indices; None where a dimension is taken whole."""
+    indices: list[Any] = []
+    for part in left:
+        if part is None:
+            indices.append(None)
+        elif part.dtype in (dtypes.bool, dtypes.uint8):
+            at = len(indices)
+            expected = tuple(tensor.shape[at : at + part.ndim])
+            if tuple(part.shape) != expected:
+                raise IndexOutOfRange(
+                    f"a mask of shape {list(part.shape)} for dimensions of {list(expected)}",
+                    f"The shape of the mask {list(part.shape)} at index 0 does not match the "
+                    f"shape of the indexed tensor {list(tensor.shape)} at index {at}",
+                    "give a mask of the indexed dimensions' shape",
+                )
+            places = _op("nonzero", part)
+            indices.extend(places.unbind(1))
+        else:
+            indices.append(part.to(dtypes.int64) if part.dtype is not dtypes.int64 else part)
+    return tuple(indices)
+
+
+def get_item(tensor: Tensor, index: Any) -> Tensor:
+    """`tensor[index]`."""
+    viewed, left = basic_view(tensor, index)
+    if all(part is None for part in left):
+        return _op("alias", viewed) if viewed is tensor else viewed
+    return _op("index", viewed, _integer_indices(viewed, left))
+
+
+def set_item(tensor: Tensor, index: Any, value: Any) -> None:
+    """`tensor[index] = value`."""
+    if not isinstance(value, Tensor):
+        value = _op("full", (), value, tensor.dtype, tensor.device) if not hasattr(
+            value, "__len__") else wrap(numpy.asarray(value, tensor.dtype.numpy))  # fmt: skip
+    if (isinstance(index, Tensor) and index.dtype is dtypes.bool and value.ndim == 0
+            and index.ndim == tensor.ndim):  # fmt: skip
+        _op("copy_", tensor, _op("where", index, value.to(tensor.dtype), tensor), False)
+        return
+    viewed, left = basic_view(tensor, index)
+    if all(part is None for part in left):
+        while value.ndim > viewed.ndim and value.shape[0] == 1:
+            value = value.squeeze(0)
+        _op("copy_", viewed, value, False)
+        return
+    indices = _integer_indices(viewed, left)
+    value = value.to(viewed.dtype)
+    _op("copy_", viewed, _op("index_put", viewed, indices, value, False), False)

@@ -1,0 +1,182 @@
+"""Shape, dtype and layout rules shared by many rows.
+
+In: operands (anything with shape, dtype and ndim: tensors, IR types) and numbers. Out: Metas and
+Layouts. The same functions serve eager, fakes, the verifier and the kernels, so their errors are
+identical everywhere.
+
+Source: torch's "Broadcasting semantics", "Type promotion" and TensorIterator's documented stride
+rules.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from minitorch2 import dtypes
+from minitorch2.errors import ArgumentTypeError
+from minitorch2.layouts import Layout, broadcast_shapes, contiguous, normalize_dims
+from minitorch2.ops.table import Meta, Op
+
+
+def describe(op: Op, args: Sequence[Any]) -> str:
+    """A call as an error message names it: `add(f32[2,3], f32[4])`."""
+    return f"{op.name}({', '.join(describe_value(value) for value in args if value is not None)})"
+
+
+def describe_value(value: Any) -> str:
+    """One argument as an error message names it."""
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        return f"{value.dtype.short}[{','.join(str(size) for size in value.shape)}]"
+    if type(value) in (tuple, list):
+        return "[" + ", ".join(describe_value(item) for item in value) + "]"
+    return repr(value)
+
+
+def is_tensor_like(value: Any) -> bool:
+    """Whether a value has a shape and a dtype of ours (a tensor or a tensor type)."""
+    return isinstance(getattr(value, "dtype", None), dtypes.dtype)
+
+
+def pointwise_operands(op: Op, args: Sequence[Any]) -> list[Any]:
+    """The arguments that take part in type promotion: those of type Operand."""
+    parameters = op.signature.parameters
+    return [
+        argument
+        for parameter, argument in zip(parameters, args, strict=True)
+        if parameter.type == "Operand" and argument is not None
+    ]
+
+
+def pointwise_dtypes(op: Op, args: Sequence[Any]) -> tuple[dtypes.dtype, dtypes.dtype]:
+    """The dtype a pointwise op computes in, and the dtype of its result."""
+    if op.promote == "convert":
+        return args[0].dtype, args[1]
+    compute = dtypes.result_type(*pointwise_operands(op, args))
+    if op.promote == "float" and compute.category != dtypes.FLOATING:
+        compute = dtypes.get_default_dtype()
+    return compute, dtypes.bool if op.promote == "bool" else compute
+
+
+def pointwise_tensors(op: Op, args: Sequence[Any]) -> list[Any]:
+    """The tensor arguments of a pointwise op, promoted or not."""
+    return [args[position] for position in op.tensor_positions if is_tensor_like(args[position])]
+
+
+def infer_pointwise(op: Op, args: Sequence[Any]) -> Meta:
+    """Broadcast shape and promoted dtype of a pointwise op."""
+    for position in op.tensor_positions:
+        check_operand(op, args, position)
+    shapes = [tensor.shape for tensor in pointwise_tensors(op, args)] or [()]
+    first = shapes[0]
+    if any(shape is not first and tuple(shape) != tuple(first) for shape in shapes):
+        shape = broadcast_shapes(*shapes, asked=describe(op, args))
+    else:
+        shape = tuple(first)
+    return Meta(shape, pointwise_dtypes(op, args)[1])
+
+
+def check_operand(op: Op, args: Sequence[Any], position: int) -> None:
+    """ArgumentTypeError unless an argument is a tensor, or a number where one may stand."""
+    value, parameter = args[position], op.signature.parameters[position]
+    if is_tensor_like(value) or (value is None and parameter.optional):
+        return
+    if parameter.type == "Operand" and is_number(value):
+        return
+    raise ArgumentTypeError(
+        describe(op, args),
+        f"argument '{parameter.name}' must be a Tensor"
+        f"{' or a number' if parameter.type == 'Operand' else ''}, not {type(value).__name__}",
+        "make a tensor of it first: torch.tensor(value)",
+    )
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value can stand as a number in a pointwise op (symbolic ones included)."""
+    return isinstance(value, (bool, int, float)) or hasattr(value, "scalar_kind") or (
+        hasattr(value, "__float__") and hasattr(value, "item") and not is_tensor_like(value)
+    )  # fmt: skip
+
+
+def pointwise_layout(shape: tuple[int, ...], layouts: Sequence[Layout]) -> Layout:
+    """The layout of a pointwise result: dense, its dimensions ordered like the operands'.
+
+    Contiguous operands give a contiguous result; a dense permuted operand of the result's shape
+    gives its strides; otherwise dimensions are sorted by the operands' strides.
+    """
+    whole = [layout for layout in layouts if layout.shape == shape]
+    if not whole or all(layout.is_contiguous() for layout in layouts):
+        return contiguous(shape)
+    first = whole[0]
+    if len(whole) == len(layouts) and first.is_dense():
+        if all(layout.strides == first.strides for layout in whole):
+            return Layout(shape, first.strides, 0)
+    order = _stride_order(shape, [_broadcast_strides(layout, len(shape)) for layout in layouts])
+    strides: list[int] = [0] * len(shape)
+    running: int = 1
+    for dim in order:
+        strides[dim] = running
+        running = running * shape[dim]
+    return Layout(shape, tuple(strides), 0)
+
+
+def _broadcast_strides(layout: Layout, ndim: int) -> list[int]:
+    strides = [0] * (ndim - len(layout.shape))
+    pairs = zip(layout.shape, layout.strides, strict=True)
+    return strides + [0 if size == 1 else stride for size, stride in pairs]
+
+
+def _stride_order(shape: tuple[int, ...], operands: list[list[int]]) -> list[int]:
+    """Dimensions from fastest to slowest, by insertion as TensorIterator sorts them."""
+    order = list(range(len(shape) - 1, -1, -1))
+
+    def should_swap(a: int, b: int) -> int:
+        for strides in operands:
+            if strides[a] == 0 or strides[b] == 0:
+                continue
+            if strides[a] != strides[b]:
+                return 1 if strides[a] > strides[b] else -1
+            if shape[a] > shape[b]:
+                return 1
+        return 0
+
+    for index in range(1, len(order)):
+        at = index
+        for before in range(index - 1, -1, -1):
+            verdict = should_swap(order[before], order[at])
+            if verdict > 0:
+                order[before], order[at] = order[at], order[before]
+                at = before
+            elif verdict < 0:
+                break
+    return order
+
+
+def reduced_shape(shape: Sequence[int], dims: Sequence[int], keepdim: bool) -> tuple[int, ...]:
+    """The shape after reducing `dims` (non-negative)."""
+    if keepdim:
+        return tuple(1 if index in dims else size for index, size in enumerate(shape))
+    return tuple(size for index, size in enumerate(shape) if index not in dims)
+
+
+def infer_reduction(self: Any, dim: Any, keepdim: bool, result: dtypes.dtype) -> Meta:
+    """The Meta of a reduction over `dim` (an int, several, or None for all)."""
+    dims = normalize_dims(dim, self.ndim)
+    return Meta(reduced_shape(self.shape, dims, keepdim), result)
+
+
+def sum_dtype(self: Any, dtype: dtypes.dtype | None) -> dtypes.dtype:
+    """The dtype of a sum or product: integers and bools add up in int64."""
+    if dtype is not None:
+        return dtype
+    return self.dtype if self.dtype.is_floating_point else dtypes.int64
+
+
+def infer(op: Op, args: Sequence[Any]) -> Any:
+    """The Meta (or tuple of Metas) of any primitive's results, from its arguments."""
+    if op.infer is not None:
+        return op.infer(*args)
+    if op.kind == "pointwise":
+        return infer_pointwise(op, args)
+    if op.view is not None:
+        layout = op.view(contiguous(tuple(args[0].shape)), *args[1:])
+        return Meta(layout.shape, args[0].dtype)
+    raise TypeError(f"op {op.name} has no rule that gives its result's type")

@@ -1,0 +1,135 @@
+"""In-place rows: one primitive, `copy_`, and forms derived from the out-of-place rows.
+
+In: the tensor to write and what to write. Out: the same tensor. `add_` is `copy_(self, add(self,
+other))`: there is no second definition of any op, and the compiler has one kind of write to undo.
+
+Source: torch's in-place rules: the result must fit the shape and dtype of what is written.
+"""
+
+import numpy
+
+from minitorch2 import dtypes
+from minitorch2.autograd.graph import Spec, fit_gradient
+from minitorch2.autograd.record import check_write, record_write
+from minitorch2.dispatch import call, run_backend, state
+from minitorch2.errors import DtypeError, InPlaceError, ShapeError
+from minitorch2.layouts import broadcast_shapes
+from minitorch2.ops.infer import describe_value
+from minitorch2.ops.signature import Parameter, Signature
+from minitorch2.ops.table import (
+    COMPOSITE,
+    INPLACE,
+    POINTWISE,
+    Meta,
+    Op,
+    add_row,
+    all_ops,
+    defop,
+    lookup,
+)
+
+
+def _copy(a, src, non_blocking):
+    if a.dtype.kind in "iu" and isinstance(src, numpy.ndarray) and src.dtype.kind == "f":
+        src = src.astype(numpy.int64)
+    numpy.copyto(a, src, casting="unsafe")
+
+
+def _infer_copy(self, src, non_blocking):
+    broadcast_shapes(tuple(self.shape), tuple(src.shape))
+    return Meta(tuple(self.shape), self.dtype)
+
+
+COPY = defop("copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)", INPLACE,
+             eager=_copy, infer=_infer_copy, effects="writes", function=False,
+             vjp=lambda s, g: (None, fit_gradient(g, Spec(s.src.shape, s.src.dtype, None))),
+             doc="Overwrite the tensor with another, converted and broadcast.")  # fmt: skip
+
+
+def write(target, source, *rest):
+    """Carry out `copy_` below the modes: check, write, give the target its new history."""
+    check_write(target)
+    if target.layout.overlaps_itself():
+        raise InPlaceError(f"a write into {describe_value(target)}",
+                           "unsupported operation: more than one element of the written-to "
+                           "tensor refers to a single memory location. Please clone() the "
+                           "tensor before performing the operation",
+                           "clone() the expanded tensor first")  # fmt: skip
+    shape = tuple(source.layout.shape)
+    whole = tuple(target.layout.shape)
+    if shape != whole and broadcast_shapes(whole, shape) != whole:
+        raise ShapeError(f"copy_({describe_value(target)}, {describe_value(source)})",
+                         f"output with shape {list(whole)} doesn't match the broadcast shape "
+                         f"{list(broadcast_shapes(whole, shape))}",
+                         "the source must broadcast to the target")  # fmt: skip
+    if source.storage is target.storage and source is not target and source._array is not None:
+        with _no_grad():
+            plain = call(lookup("clone"), (source,))
+        run_backend(COPY, (target, plain, *rest))
+    else:
+        run_backend(COPY, (target, source, *rest))
+    record_write(target, source)
+    return target
+
+
+# Not a composite: the decomposition of the one primitive write is the write itself, which must
+# check and record around the backend.
+COPY.decomp = write
+
+
+class _no_grad:
+    def __enter__(self):
+        self.before = state.grad_enabled
+        state.grad_enabled = False
+
+    def __exit__(self, *exc):
+        state.grad_enabled = self.before
+
+
+def _inplace_form(op: Op):
+    """The decomposition of an op's in-place form."""
+
+    def inplace(self, *rest):
+        result = op.public(self, *rest) if op.kind == COMPOSITE else call(op, (self, *rest))
+        if result.dtype is not self.dtype:
+            if not dtypes.can_cast(result.dtype, self.dtype):
+                raise DtypeError(f"{op.name}_({describe_value(self)}, ...)",
+                                 f"result type {result.dtype} can't be cast to the desired output "
+                                 f"type {self.dtype}", "convert self first, or use the "
+                                 "out-of-place form")  # fmt: skip
+        if tuple(result.layout.shape) != tuple(self.layout.shape):
+            raise ShapeError(f"{op.name}_({describe_value(self)}, ...)",
+                             f"output with shape {list(self.shape)} doesn't match the broadcast "
+                             f"shape {list(result.shape)}",
+                             "the other operand must broadcast to self")  # fmt: skip
+        return call(COPY, (self, result, False))
+
+    return inplace
+
+
+def derive(op: Op) -> Op:
+    """Add the row of an op's in-place form, `name_`."""
+    first, *rest = op.signature.parameters
+    written = Parameter(first.name, "Tensor", False, first.default, False, "a!")
+    text = op.signature.text.replace(op.name + "(", op.name + "_(", 1)
+    text = text.replace(f"{first.type} {first.name}", f"Tensor(a!) {first.name}", 1)
+    signature = Signature(op.name + "_", (written, *rest), ("Tensor(a!)",), ("",), text)
+    return add_row(Op(signature.name, signature, COMPOSITE, decomp=_inplace_form(op),
+                       effects="writes", function=op.name in FUNCTIONS_TOO, inplace_of=op,
+                       doc=f"{op.doc} Written into self.",
+                       torch=f"torch.Tensor.{signature.name}"))  # fmt: skip
+
+
+FUNCTIONS_TOO = ("relu", "exp", "sqrt", "abs", "neg", "tanh", "sigmoid", "clamp")
+OTHERS = ("masked_fill", "clamp", "div", "tril", "triu", "scatter_add", "scatter", "index_add",
+          "index_put", "cumsum", "addcmul", "addcdiv", "square", "clamp_min", "clamp_max",
+          "logical_not")  # fmt: skip
+
+
+def derive_all() -> None:
+    """Add an in-place form for every pointwise method and for the movement ops that have one."""
+    for op in all_ops():
+        usual = op.kind == POINTWISE and op.method and op.name not in ("where", "isnan")
+        if usual or op.name in OTHERS:
+            if op.name + "_" not in {each.name for each in all_ops()}:
+                derive(op)

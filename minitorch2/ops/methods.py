@@ -1,0 +1,375 @@
+"""Tensor methods that are not rows of the op table: conversions to Python, autograd, printing.
+
+In: a tensor. Out: numbers, lists, numpy arrays, tensors of another dtype. `ops/bind.py` hangs these
+functions on the class beside the methods made from rows.
+
+Source: torch.Tensor's documentation.
+"""
+
+from typing import Any
+
+import numpy
+
+from minitorch2 import dtypes
+from minitorch2.autograd import public
+from minitorch2.autograd.graph import RemovableHandle
+from minitorch2.devices import as_device, device, require_available
+from minitorch2.dispatch import call, state
+from minitorch2.errors import ArgumentTypeError, ArgumentValueError, AutogradError, OperationError
+from minitorch2.ops.table import lookup
+from minitorch2.printing import tensor_text
+from minitorch2.tensors import Size, Tensor, fake_tensor
+
+
+def _op(name: str, *args: Any) -> Any:
+    return call(lookup(name), args)
+
+
+def _concrete(self: Tensor, asked: str) -> numpy.ndarray:
+    for mode in reversed(state.modes):
+        handler = getattr(mode, "concrete", None)
+        if handler is not None:
+            return handler(self, asked)
+    if self.storage.block is None:
+        raise OperationError(asked, "the tensor has no data (it lives on the meta device)",
+                             "make it on a real device")  # fmt: skip
+    return self.array
+
+
+def item(self: Tensor) -> Any:
+    """The only element as a Python number."""
+    array = _concrete(self, "item()")
+    if array.size != 1:
+        raise OperationError(
+            f"item() of a tensor of shape {list(self.shape)}",
+            f"a Tensor with {array.size} elements cannot be converted to Scalar",
+            "reduce it first, or use tolist()",
+        )
+    value = array.reshape(()).item()
+    return float(value) if self.dtype.is_floating_point else value
+
+
+def tolist(self: Tensor) -> Any:
+    """The elements as (nested lists of) Python numbers."""
+    array = _concrete(self, "tolist()")
+    if self.dtype.itemsize == 2 and self.dtype.is_floating_point:
+        array = array.astype(numpy.float32)
+    return array.tolist()
+
+
+def to_numpy(self: Tensor, *, force: bool = False) -> numpy.ndarray:
+    """The elements as a numpy array that shares the memory."""
+    if self.requires_grad and not force:
+        raise AutogradError("numpy() of a tensor that requires grad",
+                            "Can't call numpy() on Tensor that requires grad",
+                            "Use tensor.detach().numpy() instead")  # fmt: skip
+    return _concrete(self, "numpy()")
+
+
+def array_protocol(self: Tensor, dtype: Any = None, copy: Any = None) -> numpy.ndarray:
+    """numpy.asarray(tensor)."""
+    array = to_numpy(self)
+    if dtype is not None and array.dtype != dtype:
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """Another dtype or device: `to(dtype)`, `to(device)`, `to(other)`, with copy=True to copy."""
+    wanted, where, copy = kwargs.get("dtype"), kwargs.get("device"), kwargs.get("copy", False)
+    for value in args:
+        if isinstance(value, dtypes.dtype):
+            wanted = value
+        elif isinstance(value, (str, device)):
+            where = value
+        elif isinstance(value, Tensor):
+            wanted, where = value.dtype, value.device
+    if where is not None and as_device(where).type != self.device.type:
+        if as_device(where).type == "meta":
+            return fake_tensor(tuple(self.shape), wanted or self.dtype)
+        if self.device.type == "meta":
+            raise OperationError(f"to({where})", "Cannot copy out of meta tensor; no data!",
+                                 "make the tensor on the device instead")  # fmt: skip
+        require_available(as_device(where))
+    if wanted is not None and wanted is not self.dtype:
+        return _op("convert", self, wanted)
+    return _op("clone", self) if copy else self
+
+
+def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """The type's name, or the tensor in another dtype."""
+    if dtype is None:
+        return f"torch.{_TYPE_NAMES[self.dtype.name]}Tensor"
+    if isinstance(dtype, str):
+        name = dtype.rsplit(".", 1)[-1].removesuffix("Tensor")
+        dtype = next(d for d in dtypes.ALL if _TYPE_NAMES[d.name] == name)
+    return to(self, dtype)
+
+
+_TYPE_NAMES = {
+    "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16",
+    "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte",
+    "bool": "Bool",
+}  # fmt: skip
+
+
+def size(self: Tensor, dim: int | None = None) -> Any:
+    """The shape, or the size of one dimension."""
+    return self.shape if dim is None else self.shape[dim]
+
+
+def stride(self: Tensor, dim: int | None = None) -> Any:
+    """The strides in elements, or that of one dimension."""
+    return self.layout.strides if dim is None else self.layout.strides[dim]
+
+
+def numel(self: Tensor) -> int:
+    """The number of elements."""
+    return Size(self.layout.shape).numel()
+
+
+def length(self: Tensor) -> int:
+    """The size of the first dimension."""
+    if self.ndim == 0:
+        raise ArgumentTypeError("len() of a 0-d tensor", "it has no first dimension",
+                                "use numel()")  # fmt: skip
+    return self.layout.shape[0]
+
+
+def is_contiguous(self: Tensor, memory_format: Any = None) -> bool:
+    """Whether the elements lie in row-major order without gaps."""
+    return self.layout.is_contiguous()
+
+
+def truth(self: Tensor) -> bool:
+    """The truth of the only element."""
+    if self.numel() != 1:
+        what = "no values" if self.numel() == 0 else "more than one value"
+        raise OperationError(f"bool() of a tensor of shape {list(self.shape)}",
+                             f"Boolean value of Tensor with {what} is ambiguous",
+                             "use .any() or .all()")  # fmt: skip
+    return bool(item(self))
+
+
+def index_number(self: Tensor) -> int:
+    """An integer tensor of one element used as an index."""
+    if self.dtype.is_floating_point or self.numel() != 1:
+        raise ArgumentTypeError("a tensor used as an index", "only integer tensors of a single "
+                                "element can be converted to an index", "use .long()")  # fmt: skip
+    return int(item(self))
+
+
+def iterate(self: Tensor) -> Any:
+    """The parts along the first dimension."""
+    if self.ndim == 0:
+        raise ArgumentTypeError("iteration over a 0-d tensor", "it has no dimension to go along",
+                                "use item()")  # fmt: skip
+    return iter(_op("unbind", self, 0))
+
+
+def text(self: Tensor) -> str:
+    """The tensor as torch prints it."""
+    return tensor_text(self)
+
+
+def formatted(self: Tensor, spec: str) -> str:
+    """A 0-d tensor formats as its number."""
+    if self.ndim == 0 and not isinstance(self, _parameter_class()):
+        return format(item(self), spec)
+    return format(repr(self), spec)
+
+
+def _parameter_class() -> Any:
+    return ()
+
+
+def backward(
+    self: Tensor, gradient: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, inputs: Any = None,
+) -> None:  # fmt: skip
+    """Accumulate the gradients of this tensor into the leaves it was computed from."""
+    public.backward(self, gradient, retain_graph, create_graph, inputs)
+
+
+def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+    """Set `requires_grad` and return the tensor."""
+    self.requires_grad = requires_grad
+    return self
+
+
+def detach_(self: Tensor) -> Tensor:
+    """Drop the history of this tensor itself."""
+    self._requires_grad = False
+    self._view = None
+    self.set_history(None)
+    return self
+
+
+def register_hook(self: Tensor, hook: Any) -> RemovableHandle:
+    """Call `hook(grad)` when the gradient is known; what it returns replaces it."""
+    if not self.requires_grad:
+        raise AutogradError("register_hook", "cannot register a hook on a tensor that doesn't "
+                            "require gradient")  # fmt: skip
+    node = self.grad_fn
+    if node is not None:
+        return RemovableHandle(node.tensor_hooks.setdefault(self._output, {}), hook)
+    self._hooks = self._hooks or {}
+    return RemovableHandle(self._hooks.setdefault("grad", {}), hook)
+
+
+def register_post_accumulate_grad_hook(self: Tensor, hook: Any) -> RemovableHandle:
+    """Call `hook(tensor)` after a backward has added to this leaf's gradient."""
+    self._hooks = self._hooks or {}
+    return RemovableHandle(self._hooks.setdefault("after", {}), hook)
+
+
+def retain_grad(self: Tensor) -> None:
+    """Keep the gradient of a tensor that is no leaf."""
+    import weakref
+
+    node = self.grad_fn
+    if not self.requires_grad:
+        raise AutogradError("retain_grad", "can't retain_grad on Tensor that has "
+                            "requires_grad=False")  # fmt: skip
+    if node is not None:
+        node.retained[self._output] = weakref.ref(self)
+        self._retains_grad = True
+
+
+def new_tensor_method(name: str) -> Any:
+    """new_zeros, new_ones, new_full, new_empty: same dtype and device unless given."""
+
+    def method(self: Tensor, *size: Any, dtype: Any = None, device: Any = None,
+               requires_grad: bool = False) -> Tensor:  # fmt: skip
+        value = {"zeros": 0, "ones": 1, "empty": 0}.get(name)
+        if value is None:
+            *size, value = size  # type: ignore[assignment]
+        if len(size) == 1 and not hasattr(size[0], "__index__"):
+            size = tuple(size[0])
+        result = _op("full", tuple(size), value, dtype or self.dtype, device or self.device)
+        return result.requires_grad_() if requires_grad else result
+
+    method.__doc__ = f"A tensor like this one in dtype and device: {name}."
+    return method
+
+
+def extremum_method(reduce: str, pick: str, binary: str) -> Any:
+    """max and min: over everything, over a dimension, or of two tensors."""
+
+    def method(self: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+        if isinstance(dim, Tensor) or other is not None:
+            return _op(binary, self, dim if other is None else other)
+        if dim is None:
+            return _op(reduce, self, (), False)
+        return named_pair(f"{pick[:3]}", _op(pick, self, dim, keepdim))
+
+    method.__doc__ = f"All elements' {reduce[1:]}imum, a dimension's with indices, or of two."
+    return method
+
+
+class ValuesAndIndices(tuple):
+    """The pair (values, indices) with names."""
+
+    __slots__ = ()
+
+    @property
+    def values(self) -> Tensor:
+        """The elements."""
+        return self[0]
+
+    @property
+    def indices(self) -> Tensor:
+        """Where they were."""
+        return self[1]
+
+    def __repr__(self) -> str:
+        return f"torch.return_types(\nvalues={self[0]!r},\nindices={self[1]!r})"
+
+
+def named_pair(name: str, pair: tuple) -> ValuesAndIndices:
+    """A pair of values and indices with names."""
+    return ValuesAndIndices(pair)
+
+
+def pair_method(name: str) -> Any:
+    """sort and topk: their pair has names."""
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> ValuesAndIndices:
+        op = lookup(name)
+        return named_pair(name, call(op, op.bind(self, *args, **kwargs)))
+
+    method.__doc__ = lookup(name).doc
+    return method
+
+
+def element_size(self: Tensor) -> int:
+    """Bytes of one element."""
+    return self.dtype.itemsize
+
+
+def data_ptr(self: Tensor) -> int:
+    """The address of the first element."""
+    return self.storage.address + self.layout.offset * self.dtype.itemsize
+
+
+def storage_offset(self: Tensor) -> int:
+    """Where the first element lies in the storage, in elements."""
+    return self.layout.offset
+
+
+def deep_copy(self: Tensor, memo: dict) -> Tensor:
+    """A leaf with its own memory."""
+    if id(self) in memo:
+        return memo[id(self)]
+    if self.grad_fn is not None:
+        raise OperationError("deepcopy of a tensor with history",
+                             "Only Tensors created explicitly by the user (graph leaves) support "
+                             "the deepcopy protocol", "detach() it first")  # fmt: skip
+    before = state.grad_enabled
+    state.grad_enabled = False
+    try:
+        fresh = _op("clone", self)
+    finally:
+        state.grad_enabled = before
+    fresh.__class__ = type(self)
+    fresh._requires_grad = self._requires_grad
+    memo[id(self)] = fresh
+    if self._grad is not None:
+        fresh._grad = deep_copy(self._grad, memo)
+    fresh.__dict__.update(self.__dict__)
+    return fresh
+
+
+def pickled(self: Tensor) -> tuple:
+    """Pickle as a numpy array and the flags."""
+    array = numpy.array(self.detach().array, copy=True)
+    name = self.dtype.name
+    raw = array.view(numpy.uint16) if name == "bfloat16" else array
+    return rebuild, (type(self), raw, name, self._requires_grad, dict(self.__dict__))
+
+
+def rebuild(cls: type, array: numpy.ndarray, name: str, requires_grad: bool, extra: dict) -> Tensor:
+    """A tensor from what `pickled` returned."""
+    from minitorch2.tensors import wrap
+
+    wanted = getattr(dtypes, name)
+    if array.dtype != wanted.numpy:
+        array = array.view(wanted.numpy)
+    tensor = wrap(array)
+    tensor.__class__ = cls
+    tensor._requires_grad = requires_grad
+    tensor.__dict__.update(extra)
+    return tensor
+
+
+def permute_property(self: Tensor) -> Tensor:
+    """`x.T`: all dimensions reversed."""
+    return _op("permute", self, tuple(range(self.ndim - 1, -1, -1)))
+
+
+def matrix_transpose(self: Tensor) -> Tensor:
+    """`x.mT`: the last two dimensions exchanged."""
+    if self.ndim < 2:
+        raise ArgumentValueError("mT", f"the tensor has {self.ndim} dimensions",
+                                 "it needs at least two")  # fmt: skip
+    return _op("transpose", self, -2, -1)

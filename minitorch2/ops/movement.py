@@ -1,0 +1,464 @@
+"""Rows that move elements: gather, scatter, index, concatenate, flip, partial writes out of place.
+
+In: tensors and integer indices. Out: new tensors. Index checks name the bad index.
+
+Source: torch's documentation of each function.
+"""
+
+import numpy
+
+from minitorch2 import dtypes
+from minitorch2.dispatch import call
+from minitorch2.errors import ArgumentTypeError, DtypeError, IndexOutOfRange, ShapeError
+from minitorch2.layouts import broadcast_shapes, normalize_dim
+from minitorch2.ops.infer import describe_value
+from minitorch2.ops.table import GATHER, Meta, defop, lookup
+from minitorch2.ops.views import slice_bounds
+
+
+def _op(name, *args):
+    return call(lookup(name), args)
+
+
+def _zeros(spec, like):
+    return _op("full", tuple(spec.shape), 0, like.dtype, like.device)
+
+
+def check_index(index, size, dim, name):
+    """IndexOutOfRange when an element of an index array lies outside [0, size)."""
+    bad = (index < 0) | (index >= size)
+    if bad.any():
+        value = int(index[bad].reshape(-1)[0])
+        raise IndexOutOfRange(f"{name} along dimension {dim}",
+                              f"index {value} is out of bounds for dimension {dim} with size {size}",
+                              f"indices must be from 0 to {size - 1}")  # fmt: skip
+
+
+def _check_index_dtype(index, name):
+    if index.dtype not in (dtypes.int64, dtypes.int32):
+        raise DtypeError(f"{name} with an index of dtype {index.dtype}",
+                         "expected dtype int64 for index", "use index.long()")  # fmt: skip
+
+
+def _gather(a, dim, index):
+    if a.ndim == 0:
+        return numpy.broadcast_to(a, index.shape).copy()
+    check_index(index, a.shape[dim], dim, "gather()")
+    trimmed = tuple(slice(None) if d == dim % a.ndim else slice(index.shape[d])
+                    for d in range(a.ndim))  # fmt: skip
+    return numpy.take_along_axis(a[trimmed], index, dim)
+
+
+def _infer_gather(self, dim, index):
+    _check_index_dtype(index, "gather()")
+    at = normalize_dim(dim, self.ndim)
+    if self.ndim != index.ndim:
+        raise ShapeError(f"gather({describe_value(self)}, {dim}, {describe_value(index)})",
+                         "index tensor must have the same number of dimensions as input tensor",
+                         "unsqueeze the index")  # fmt: skip
+    for d in range(self.ndim):
+        if d != at and index.shape[d] > self.shape[d]:
+            raise ShapeError(f"gather({describe_value(self)}, {dim}, {describe_value(index)})",
+                             f"size does not match at dimension {d}",
+                             "the index may not be larger than the input there")  # fmt: skip
+    return Meta(tuple(index.shape), self.dtype)
+
+
+defop("gather(Tensor self, int dim, Tensor index) -> Tensor", GATHER, eager=_gather,
+      infer=_infer_gather, saves="index", effects="may_fail",
+      vjp=lambda s, g: (_op("scatter_add", _zeros(s.self, g), s.dim, s.index, g), None),
+      doc="For each index, the element at that place along `dim`.")  # fmt: skip
+
+
+def _scatter_add(a, dim, index, src):
+    result = a.copy()
+    if a.ndim == 0:
+        return (result + src.reshape(()) if index.size else result).astype(a.dtype)
+    check_index(index, a.shape[dim], dim, "scatter_add()")
+    places = list(numpy.indices(index.shape, sparse=True))
+    places[dim] = index
+    values = src[tuple(slice(size) for size in index.shape)]
+    numpy.add.at(result, tuple(places), values)
+    return result
+
+
+def _infer_scatter(self, dim, index, src):
+    _check_index_dtype(index, "scatter()")
+    normalize_dim(dim, self.ndim)
+    if src is not None and self.dtype is not src.dtype:
+        raise DtypeError("scatter()", f"expected self.dtype to be equal to src.dtype, got "
+                         f"{self.dtype} and {src.dtype}")  # fmt: skip
+    return Meta(tuple(self.shape), self.dtype)
+
+
+def _trim(g, index):
+    for dim, size in enumerate(index.shape):
+        if g.shape[dim] != size:
+            g = _op("slice", g, dim, 0, size, 1)
+    return g
+
+
+defop("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", GATHER,
+      eager=_scatter_add, infer=_infer_scatter, saves="index", effects="may_fail",
+      vjp=lambda s, g: (g, None, _pad_to(_op("gather", g, s.dim, s.index), s.src.shape)),
+      doc="`self` with each element of `src` added at its index along `dim`.")  # fmt: skip
+
+
+def _pad_to(g, shape):
+    if tuple(g.shape) == tuple(shape):
+        return g
+    result = _op("full", tuple(shape), 0, g.dtype, g.device)
+    return _write_corner(result, g, 0)
+
+
+def _write_corner(base, value, dim):
+    if dim == base.ndim:
+        return value
+    inner = _op("slice", base, dim, 0, value.shape[dim], 1)
+    return _op("slice_scatter", base, _write_corner(inner, value, dim + 1), dim, 0,
+               value.shape[dim], 1)  # fmt: skip
+
+
+def _scatter(a, dim, index, src):
+    result = a.copy()
+    if a.ndim == 0:
+        return numpy.asarray(src.reshape(()) if index.size else result, a.dtype).copy()
+    check_index(index, a.shape[dim], dim, "scatter()")
+    places = list(numpy.indices(index.shape, sparse=True))
+    places[dim] = index
+    result[tuple(places)] = src[tuple(slice(size) for size in index.shape)]
+    return result
+
+
+def _scatter_vjp(s, g):
+    zeros = _op("full", tuple(s.index.shape), 0, g.dtype, g.device)
+    return (_op("scatter", g, s.dim, s.index, zeros), None,
+            _pad_to(_op("gather", g, s.dim, s.index), s.src.shape))  # fmt: skip
+
+
+defop("scatter(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", GATHER,
+      eager=_scatter, infer=_infer_scatter, saves="index", vjp=_scatter_vjp, effects="may_fail",
+      doc="`self` with each element of `src` written at its index along `dim`.")  # fmt: skip
+
+
+def _index_select(a, dim, index):
+    check_index(index, a.shape[dim] if a.ndim else 1, dim, "index_select()")
+    return numpy.take(a, index.reshape(-1), axis=dim) if a.ndim else a.copy()
+
+
+def _infer_index_select(self, dim, index):
+    _check_index_dtype(index, "index_select()")
+    at = normalize_dim(dim, self.ndim)
+    if index.ndim > 1:
+        raise ShapeError("index_select()", "Index should be a vector", "flatten the index")
+    count = index.shape[0] if index.ndim else 1
+    shape = tuple(self.shape)
+    return Meta(shape[:at] + (count,) + shape[at + 1 :], self.dtype)
+
+
+defop("index_select(Tensor self, int dim, Tensor index) -> Tensor", GATHER, eager=_index_select,
+      infer=_infer_index_select, saves="index", effects="may_fail",
+      vjp=lambda s, g: (_op("index_add", _zeros(s.self, g), s.dim, s.index, g), None),
+      doc="The entries of a dimension at the given indices.")  # fmt: skip
+
+
+def _index_add(a, dim, index, source):
+    result = a.copy()
+    check_index(index, a.shape[dim], dim, "index_add()")
+    places = (slice(None),) * (dim % a.ndim) + (index.reshape(-1),)
+    numpy.add.at(result, places, source)
+    return result
+
+
+def _infer_index_add(self, dim, index, source):
+    _check_index_dtype(index, "index_add()")
+    normalize_dim(dim, self.ndim)
+    return Meta(tuple(self.shape), self.dtype)
+
+
+defop("index_add(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", GATHER,
+      eager=_index_add, infer=_infer_index_add, saves="index", effects="may_fail",
+      vjp=lambda s, g: (g, None, _op("index_select", g, s.dim, s.index)),
+      doc="`self` with the entries of `source` added at indices of a dimension.")  # fmt: skip
+
+
+def _infer_index(self, indices):
+    shape = tuple(self.shape)
+    for at, index in enumerate(indices):
+        if index is None:
+            continue
+        _check_index_dtype(index, "indexing")
+        if at >= len(shape):
+            raise IndexOutOfRange("indexing", f"too many indices for tensor of dimension "
+                                  f"{len(shape)}", "index fewer dimensions")  # fmt: skip
+    found = [tuple(index.shape) for index in indices if index is not None]
+    block = broadcast_shapes(*found, asked="indexing with tensors: shape mismatch")
+    places = [at for at, index in enumerate(indices) if index is not None]
+    rest = [size for at, size in enumerate(shape) if at >= len(indices) or indices[at] is None]
+    adjacent = places[-1] - places[0] + 1 == len(places)
+    front = places[0] if adjacent else 0
+    return Meta((*rest[:front], *block, *rest[front:]), self.dtype)
+
+
+def _index_arrays(a, indices):
+    arrays = []
+    for dim, index in enumerate(indices):
+        if index is None:
+            arrays.append(slice(None))
+            continue
+        size = a.shape[dim]
+        index = numpy.where(index < 0, index + size, index)
+        check_index(index, size, dim, "indexing")
+        arrays.append(index)
+    return tuple(arrays)
+
+
+defop("index(Tensor self, Tensor[] indices) -> Tensor", GATHER, method=False, function=False,
+      eager=lambda a, indices: a[_index_arrays(a, indices)].copy(), infer=_infer_index,
+      saves="indices", effects="may_fail",
+      vjp=lambda s, g: (_op("index_put", _zeros(s.self, g), s.indices, g, True),
+                        [None] * len(s.indices)),
+      doc="Elements picked by integer arrays, one for each dimension or None.")  # fmt: skip
+
+
+def _index_put(a, indices, values, accumulate):
+    result = a.copy()
+    places = _index_arrays(a, indices)
+    if accumulate:
+        numpy.add.at(result, places, values)
+    else:
+        result[places] = values
+    return result
+
+
+def _index_put_vjp(s, g):
+    to_values = _op("sum_to_size", _op("index", g, s.indices), s.values.shape)
+    to_self = g
+    if not s.accumulate:
+        zero = _op("full", (), 0, g.dtype, g.device)
+        to_self = _op("index_put", g, s.indices, zero, False)
+    return to_self, [None] * len(s.indices), to_values
+
+
+def _infer_index_put(self, indices, values, accumulate):
+    picked = _infer_index(self, indices)
+    broadcast_shapes(picked.shape, tuple(values.shape), asked="index_put: shape mismatch")
+    return Meta(tuple(self.shape), self.dtype)
+
+
+defop("index_put(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False) -> Tensor",
+      GATHER, eager=_index_put, infer=_infer_index_put, saves="indices", vjp=_index_put_vjp,
+      effects="may_fail", doc="`self` with elements picked by arrays replaced or added to.")  # fmt: skip
+
+defop("nonzero(Tensor self) -> Tensor", GATHER, effects="data_dependent",
+      eager=lambda a: numpy.stack(numpy.nonzero(numpy.atleast_1d(a)), 1).astype(numpy.int64)
+      [:, : a.ndim], doc="The indices of the non-zero elements, one row for each.")  # fmt: skip
+
+
+def _infer_cat(tensors, dim):
+    if not tensors:
+        raise ArgumentTypeError("cat([])", "expected a non-empty list of Tensors",
+                                "give at least one tensor")  # fmt: skip
+    real = [t for t in tensors if not (t.ndim == 1 and t.shape[0] == 0)] or list(tensors[:1])
+    at = normalize_dim(dim, real[0].ndim)
+    first = tuple(real[0].shape)
+    asked = f"cat([{', '.join(describe_value(t) for t in tensors)}], dim={dim})"
+    if not first:
+        raise ShapeError(asked, "zero-dimensional tensor (at position 0) cannot be concatenated",
+                         "use stack, or unsqueeze(0) first")  # fmt: skip
+    total: int = 0
+    for tensor in real:
+        shape = tuple(tensor.shape)
+        if len(shape) != len(first) or any(
+            size != other for d, (size, other) in enumerate(zip(shape, first, strict=True))
+            if d != at
+        ):  # fmt: skip
+            raise ShapeError(asked, "sizes of tensors must match except in the dimension "
+                             f"{at}: {list(first)} and {list(shape)}",
+                             "make the other sizes equal")  # fmt: skip
+        total = total + shape[at]
+    result = dtypes.result_type(*tensors)
+    return Meta(first[:at] + (total,) + first[at + 1 :], result)
+
+
+def _cat(arrays, dim):
+    real = [a for a in arrays if not (a.ndim == 1 and a.shape[0] == 0)] or list(arrays[:1])
+    wanted = dtypes.from_numpy_dtype(arrays[0].dtype)
+    for array in arrays[1:]:
+        wanted = dtypes.promote_types(wanted, dtypes.from_numpy_dtype(array.dtype))
+    return numpy.concatenate([a.astype(wanted.numpy, copy=False) for a in real], axis=dim)
+
+
+def _cat_vjp(s, g):
+    parts, start = [], 0
+    for spec in s.tensors:
+        if len(spec.shape) == 1 and spec.shape[0] == 0 and g.ndim != 1:
+            parts.append(None)
+            continue
+        end = start + spec.shape[s.dim]
+        part = _op("slice", g, s.dim, start, end, 1)
+        parts.append(part if part.dtype is spec.dtype else _op("convert", part, spec.dtype))
+        start = end
+    return (parts,)
+
+
+defop("cat(Tensor[] tensors, int dim=0) -> Tensor", GATHER, eager=_cat, infer=_infer_cat,
+      vjp=_cat_vjp, method=False, doc="Tensors put one after the other along `dim`.")  # fmt: skip
+
+
+def _flip(a, dims):
+    return numpy.flip(a, [normalize_dim(d, a.ndim) for d in dims]).copy()
+
+
+defop("flip(Tensor self, int[...] dims) -> Tensor", GATHER, eager=_flip,
+      infer=lambda self, dims: Meta(tuple(self.shape), self.dtype),
+      vjp=lambda s, g: _op("flip", g, s.dims),
+      doc="Dimensions reversed, as a copy.")  # fmt: skip
+
+defop("clone(Tensor self) -> Tensor", GATHER, eager=lambda a: a.copy(order="K"),
+      infer=lambda self: Meta(tuple(self.shape), self.dtype), vjp=lambda s, g: g,
+      doc="A copy with its own memory.")  # fmt: skip
+
+defop("contiguous_copy(Tensor self) -> Tensor", GATHER, method=False, function=False,
+      eager=lambda a: a.copy(order="C"), infer=lambda self: Meta(tuple(self.shape), self.dtype),
+      vjp=lambda s, g: g, torch="torch.Tensor.contiguous", doc="A row-major copy.")  # fmt: skip
+
+
+def _infer_sum_to_size(self, size):
+    if broadcast_shapes(tuple(self.shape), tuple(size)) != tuple(self.shape):
+        raise ShapeError(f"sum_to_size({describe_value(self)}, {list(size)})",
+                         f"size {list(size)} is not expandable to size {list(self.shape)}",
+                         "every size must be 1 or equal")  # fmt: skip
+    return Meta(tuple(size), self.dtype)
+
+
+def _sum_to_size(self, size):
+    """Sums over broadcast dimensions, in terms of `sum` and `reshape`."""
+    size = tuple(size)
+    if tuple(self.shape) == size:
+        return self
+    _infer_sum_to_size(self, size)
+    extra = self.ndim - len(size)
+    dims = tuple(range(extra)) + tuple(
+        d + extra for d, n in enumerate(size) if n == 1 and self.shape[d + extra] != 1)  # fmt: skip
+    if dims:
+        self = _op("sum", self, dims, False, None)
+    return self if tuple(self.shape) == size else _op("reshape", self, size)
+
+
+defop("sum_to_size(Tensor self, int[...] size) -> Tensor", "composite", decomp=_sum_to_size,
+      doc="Summed over the dimensions along which `size` was broadcast.")  # fmt: skip
+
+
+def _same(self, *rest):
+    return Meta(tuple(self.shape), self.dtype)
+
+
+def _write_at(place):
+    """An out-of-place write into the part of a copy that `place(copy, ...)` names."""
+
+    def eager(a, src, *where):
+        result = a.copy()
+        part = place(result, *where)
+        part[...] = src
+        return result
+
+    return eager
+
+
+def _slice_place(a, dim, start, end, step):
+    first, count = slice_bounds(a.shape[dim], start, end, step)
+    last = first + (count - 1) * step + 1 if count else first
+    return a[(slice(None),) * (dim % a.ndim) + (slice(first, last, step),)]
+
+
+def _select_place(a, dim, index):
+    at = index + a.shape[dim] if index < 0 else index
+    return numpy.moveaxis(a, dim, 0)[at : at + 1].reshape(
+        numpy.moveaxis(a, dim, 0).shape[1:]) if a.ndim == 1 else numpy.moveaxis(a, dim, 0)[at]  # fmt: skip
+
+
+def _zero_like(t):
+    return _op("full", tuple(t.shape), 0, t.dtype, t.device)
+
+
+def _scatter_view_vjp(view, scatter):
+    def vjp(s, g):
+        names = [n for n in vars(s) if n not in ("self", "src", "needs", "result", "results")]
+        where = [getattr(s, name) for name in names]
+        seen = _op(view, g, *where)
+        to_self = _op(scatter, g, _zero_like(seen), *where) if s.needs[0] else None
+        return to_self, seen if s.needs[1] else None
+
+    return vjp
+
+
+defop("slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, "
+      "int step=1) -> Tensor", GATHER, infer=_same,
+      eager=_write_at(_slice_place), vjp=_scatter_view_vjp("slice", "slice_scatter"),
+      doc="`self` with a slice of a dimension replaced by `src`.")  # fmt: skip
+defop("select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor", GATHER,
+      infer=_same, eager=_write_at(_select_place),
+      vjp=_scatter_view_vjp("select", "select_scatter"),
+      doc="`self` with one index of a dimension replaced by `src`.")  # fmt: skip
+
+
+def _diagonal_place(a, offset, dim1, dim2):
+    found = numpy.diagonal(a, offset, dim1, dim2)
+    found.setflags(write=True)
+    return found
+
+
+defop("diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
+      GATHER, infer=_same, eager=_write_at(_diagonal_place),
+      vjp=_scatter_view_vjp("diagonal", "diagonal_scatter"),
+      doc="`self` with a diagonal replaced by `src`.")  # fmt: skip
+
+
+def _strided_place(a, size, stride, offset):
+    flat = a.reshape(-1)[offset or 0 :]
+    steps = tuple(step * a.itemsize for step in stride)
+    return numpy.lib.stride_tricks.as_strided(flat, size, steps)
+
+
+defop("as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, "
+      "int? storage_offset=None) -> Tensor", GATHER, infer=_same, eager=_write_at(_strided_place),
+      vjp=_scatter_view_vjp("as_strided", "as_strided_scatter"),
+      doc="`self` with the elements at given strides replaced by `src`.")  # fmt: skip
+
+
+def _strided_add(a, src, size, stride, storage_offset):
+    result = a.copy()
+    places = numpy.asarray(storage_offset)
+    for dim, (count, step) in enumerate(zip(size, stride, strict=True)):
+        shape = [1] * len(size)
+        shape[dim] = count
+        places = places + (numpy.arange(count) * step).reshape(shape)
+    numpy.add.at(result, numpy.broadcast_to(places, size), src)
+    return result
+
+
+defop("as_strided_add(Tensor self, Tensor src, int[] size, int[] stride, int storage_offset=0)"
+      " -> Tensor", GATHER, infer=_same, eager=_strided_add, method=False, function=False,
+      vjp=lambda s, g: (g, _op("as_strided", g, s.size, s.stride, s.storage_offset)),
+      doc="A vector with `src` added at strided places, overlaps included.")  # fmt: skip
+
+
+def _sort(a, dim, descending, stable):
+    if a.ndim == 0:
+        return a.copy(), numpy.zeros((), numpy.int64)
+    if descending:
+        order = numpy.flip(a.shape[dim] - 1 - numpy.argsort(
+            numpy.flip(a, dim), axis=dim, kind="stable"), dim)  # fmt: skip
+    else:
+        order = numpy.argsort(a, axis=dim, kind="stable")
+    return numpy.take_along_axis(a, order, dim), numpy.ascontiguousarray(order, numpy.int64)
+
+
+defop("sort(Tensor self, int dim=-1, bool descending=False, *, bool stable=False)"
+      " -> (Tensor values, Tensor indices)", GATHER, eager=_sort, saves="results",
+      infer=lambda self, dim, descending, stable: (
+          Meta(tuple(self.shape), self.dtype), Meta(tuple(self.shape), dtypes.int64)),
+      vjp=lambda s, g, _: _op("scatter", _zeros(s.self, g), s.dim, s.results[1], g)
+      if s.self.ndim else g,
+      doc="The elements of a dimension in order, and where they were.")  # fmt: skip

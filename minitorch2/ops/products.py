@@ -1,0 +1,74 @@
+"""Product rows: matrix products on the BLAS inside numpy.
+
+In: tensors of at least one dimension. Out: their product, leading dimensions broadcast as batches.
+
+Source: the shape rules are those of torch.matmul's documentation.
+"""
+
+import numpy
+
+from minitorch2.dispatch import call
+from minitorch2.errors import DtypeError, ShapeError
+from minitorch2.layouts import broadcast_shapes
+from minitorch2.ops.infer import describe_value
+from minitorch2.ops.table import PRODUCT, Meta, defop
+
+
+def _infer_matmul(self, other):
+    asked = f"matmul({describe_value(self)}, {describe_value(other)})"
+    a, b = tuple(self.shape), tuple(other.shape)
+    if self.dtype is not other.dtype:
+        raise DtypeError(asked, "expected m1 and m2 to have the same dtype, but got: "
+                         f"{self.dtype} != {other.dtype}")  # fmt: skip
+    if not a or not b:
+        raise ShapeError(asked, "both arguments to matmul need to be at least 1D",
+                         "use * for a number")  # fmt: skip
+    rows = a if len(a) > 1 else (1, *a)
+    columns = b if len(b) > 1 else (*b, 1)
+    if rows[-1] != columns[-2]:
+        raise ShapeError(asked, f"mat1 and mat2 shapes cannot be multiplied ({rows[-2]}x{rows[-1]} "
+                         f"and {columns[-2]}x{columns[-1]})",
+                         "the last size of the first must equal the last but one of the second; "
+                         "perhaps transpose one: x @ w.T")  # fmt: skip
+    shape = broadcast_shapes(rows[:-2], columns[:-2], asked=asked)
+    shape += () if len(a) == 1 else (rows[-2],)
+    shape += () if len(b) == 1 else (columns[-1],)
+    return Meta(shape, self.dtype)
+
+
+def _matmul(a, b):
+    if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
+        return numpy.matmul(a.astype(numpy.float32), b.astype(numpy.float32)).astype(a.dtype)
+    return numpy.ascontiguousarray(numpy.matmul(a, b))
+
+
+def _matmul_vjp(s, g):
+    a, b = s.self, s.other
+    if a.ndim == 1 and b.ndim == 1:
+        return g * b, g * a
+    if a.ndim == 1:  # [k] @ [..., k, n]
+        g = g.unsqueeze(-2)
+        to_a = (g @ b.mT).squeeze(-2) if s.needs[0] else None
+        return to_a if to_a is None else to_a.sum_to_size(a.shape), (
+            (a.unsqueeze(-1) @ g).sum_to_size(b.shape) if s.needs[1] else None)  # fmt: skip
+    if b.ndim == 1:  # [..., m, k] @ [k]
+        g = g.unsqueeze(-1)
+        to_a = (g @ b.unsqueeze(0)).sum_to_size(a.shape) if s.needs[0] else None
+        to_b = (a.mT @ g).squeeze(-1).sum_to_size(b.shape) if s.needs[1] else None
+        return to_a, to_b
+    to_a = (g @ b.mT).sum_to_size(a.shape) if s.needs[0] else None
+    if s.needs[1] and b.ndim == 2 and a.ndim > 2:  # one large product instead of a batch
+        rows = a.reshape((-1, a.shape[-1]))
+        return to_a, rows.mT @ g.reshape((-1, g.shape[-1]))
+    to_b = (a.mT @ g).sum_to_size(b.shape) if s.needs[1] else None
+    return to_a, to_b
+
+
+MATMUL = defop("matmul(Tensor self, Tensor other) -> Tensor", PRODUCT, eager=_matmul,
+               infer=_infer_matmul, saves="self other", vjp=_matmul_vjp,
+               doc="Matrix product; leading dimensions are batches and broadcast.")  # fmt: skip
+
+
+def matmul(self, other):
+    """Matrix product of two tensors."""
+    return call(MATMUL, (self, other))

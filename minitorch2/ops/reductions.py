@@ -1,0 +1,157 @@
+"""Reduction rows: sums, products, extrema and truth over dimensions.
+
+In: a tensor and `dim` (an int, several, or None for all). Out: the dimensions reduced, or kept with
+size 1. `expr` names the combining operation the kernels use.
+
+Source: torch's documentation of each function; extrema share a tie's gradient evenly (amax, amin).
+"""
+
+import numpy
+
+from minitorch2 import dtypes
+from minitorch2.errors import OperationError
+from minitorch2.layouts import normalize_dim, normalize_dims
+from minitorch2.ops.infer import infer_reduction, sum_dtype
+from minitorch2.ops.table import REDUCTION, Meta, defop
+
+
+def _axes(array, dim):
+    return normalize_dims(dim, array.ndim)
+
+
+def _restore(value, s):
+    """A reduced tensor with its reduced dimensions back, as size 1."""
+    if s.keepdim:
+        return value
+    for dim in sorted(normalize_dims(s.dim, s.self.ndim)):
+        value = value.unsqueeze(dim)
+    return value
+
+
+def _wide(array):
+    """16-bit floats are summed in float32, as torch does."""
+    return numpy.float32 if array.dtype.itemsize == 2 and array.dtype.kind in "fV" else None
+
+
+def _sum(a, dim, keepdim, dtype):
+    result = (dtype.numpy if dtype is not None else
+              a.dtype if a.dtype.kind not in "iub" else numpy.dtype("int64"))  # fmt: skip
+    work = _wide(a) or result
+    return numpy.sum(a, axis=_axes(a, dim), keepdims=keepdim, dtype=work).astype(result)
+
+
+def _sum_vjp(s, g):
+    return _restore(g, s).expand(s.self.shape)
+
+
+defop("sum(Tensor self, int[]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
+      REDUCTION, eager=_sum, expr="sum", vjp=_sum_vjp,
+      infer=lambda self, dim, keepdim, dtype: infer_reduction(
+          self, dim, keepdim, sum_dtype(self, dtype)),
+      doc="Sum over `dim`; integers and bools add up in int64.")  # fmt: skip
+
+
+def _prod(a, dim, keepdim, dtype):
+    result = (dtype.numpy if dtype is not None else
+              a.dtype if a.dtype.kind not in "iub" else numpy.dtype("int64"))  # fmt: skip
+    work = _wide(a) or result
+    return numpy.prod(a, axis=_axes(a, dim), keepdims=keepdim, dtype=work).astype(result)
+
+
+def _prod_vjp(s, g):
+    """The product of the others: exact also where an element is zero."""
+    dims = normalize_dims(s.dim, s.self.ndim)
+    x, factor = s.self, _restore(g, s)
+    zeros = x == 0
+    count = zeros.sum(dims, keepdim=True)
+    without = x.masked_fill(zeros, 1.0).prod(dims, keepdim=True)
+    usual = without / x.masked_fill(zeros, 1.0)
+    others = (count == 0) * usual + ((count == 1) & zeros) * without
+    return factor * others
+
+
+defop("prod(Tensor self, int[]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
+      REDUCTION, eager=_prod, expr="prod", saves="self", vjp=_prod_vjp,
+      infer=lambda self, dim, keepdim, dtype: infer_reduction(
+          self, dim, keepdim, sum_dtype(self, dtype)),
+      doc="Product over `dim`.")  # fmt: skip
+
+
+def _check_not_empty(self, dim, name):
+    dims = normalize_dims(dim, self.ndim)
+    if any(self.shape[d] == 0 for d in dims):
+        raise OperationError(f"{name}() over an empty dimension",
+                             "Expected reduction dim to have non-zero size",
+                             "reduce over a dimension that has elements")  # fmt: skip
+
+
+def _infer_extremum(self, dim, keepdim):
+    _check_not_empty(self, dim, "amax")
+    return infer_reduction(self, dim, keepdim, self.dtype)
+
+
+def _extremum_vjp(s, g):
+    chosen = s.self == _restore(s.result, s)
+    count = chosen.sum(normalize_dims(s.dim, s.self.ndim), keepdim=True)
+    return _restore(g, s) * chosen / count
+
+
+defop("amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor", REDUCTION, expr="max",
+      eager=lambda a, dim, keepdim: numpy.max(a, axis=_axes(a, dim), keepdims=keepdim),
+      infer=_infer_extremum, saves="self result", vjp=_extremum_vjp,
+      doc="The largest element over `dim`; nan when there is one.")  # fmt: skip
+defop("amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor", REDUCTION, expr="min",
+      eager=lambda a, dim, keepdim: numpy.min(a, axis=_axes(a, dim), keepdims=keepdim),
+      infer=_infer_extremum, saves="self result", vjp=_extremum_vjp,
+      doc="The smallest element over `dim`; nan when there is one.")  # fmt: skip
+
+
+def _index_of(function):
+    def eager(a, dim, keepdim):
+        if dim is None:
+            found = function(a.reshape(-1))
+            return numpy.asarray(found).reshape((1,) * a.ndim if keepdim else ())
+        if a.ndim == 0:
+            return numpy.zeros((), numpy.int64)
+        return function(a, axis=dim, keepdims=keepdim).astype(numpy.int64)
+
+    return eager
+
+
+def _infer_index(self, dim, keepdim):
+    if dim is None:
+        return Meta((1,) * self.ndim if keepdim else (), dtypes.int64)
+    _check_not_empty(self, dim, "argmax")
+    return infer_reduction(self, normalize_dim(dim, self.ndim), keepdim, dtypes.int64)
+
+
+defop("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", REDUCTION,
+      expr="argmax", eager=_index_of(numpy.argmax), infer=_infer_index,
+      doc="The index of the first largest element (of the flat tensor without `dim`).")  # fmt: skip
+defop("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", REDUCTION,
+      expr="argmin", eager=_index_of(numpy.argmin), infer=_infer_index,
+      doc="The index of the first smallest element (of the flat tensor without `dim`).")  # fmt: skip
+
+for _name, _function in (("any", numpy.any), ("all", numpy.all)):
+    defop(f"{_name}(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", REDUCTION,
+          expr=_name,
+          eager=lambda a, dim, keepdim, function=_function: function(
+              a, axis=_axes(a, dim), keepdims=keepdim),
+          infer=lambda self, dim, keepdim: infer_reduction(self, dim, keepdim, dtypes.bool),
+          doc=f"Whether {_name} elements over `dim` are true.")  # fmt: skip
+
+
+def _cumsum(a, dim, dtype):
+    result = dtype.numpy if dtype is not None else (
+        a.dtype if a.dtype.kind not in "iub" else numpy.dtype("int64"))  # fmt: skip
+    if a.ndim == 0:
+        return a.astype(result)
+    return numpy.cumsum(a, axis=dim, dtype=_wide(a) or result).astype(result)
+
+
+defop("cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor", REDUCTION, expr="cumsum",
+      eager=_cumsum,
+      infer=lambda self, dim, dtype: (normalize_dim(dim, self.ndim),
+                                      Meta(tuple(self.shape), sum_dtype(self, dtype)))[1],
+      vjp=lambda s, g: g.flip(s.dim).cumsum(s.dim).flip(s.dim) if s.self.ndim else g,
+      doc="Running sums along `dim`.")  # fmt: skip

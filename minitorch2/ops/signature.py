@@ -1,0 +1,182 @@
+"""Signatures: the schema line of an op row, parsed, and the Python functions made from it.
+
+In: `sum(Tensor self, int[]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor`.
+Out: a Signature with typed parameters, and generated functions that bind a call to one argument
+per parameter.
+
+    parameter := type name ["=" default] | "*"
+    type      := ("Tensor" | "Operand" | "Scalar" | "int" | "int[]" | "int[...]" | "float" |
+                  "bool" | "str" | "dtype" | "device" | "Tensor[]" | "any") ["(a)" | "(a!)"] ["?"]
+
+An Operand is a tensor or a Python number; `int[...]` may also be given as separate arguments; (a)
+marks an alias of the result and (a!) a tensor that is written.
+
+Source: the schema language is that of PyTorch's native functions.
+"""
+
+import ast
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from minitorch2.errors import ArgumentTypeError
+
+TENSOR_TYPES = ("Tensor", "Operand", "Tensor[]")
+REQUIRED = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter: `alias` is '' or 'a' (the result shares its memory) or 'a!' (written)."""
+
+    name: str
+    type: str
+    optional: bool
+    default: Any
+    keyword_only: bool
+    alias: str
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether tensors may be given (as one, as an operand, or as a list)."""
+        return self.type in TENSOR_TYPES
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A parsed schema line; `text` is the line itself, `returns` the result types and names."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    returns: tuple[str, ...]
+    return_names: tuple[str, ...]
+    text: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters' names in order."""
+        return tuple(parameter.name for parameter in self.parameters)
+
+
+_SCHEMA = re.compile(r"^(\w+)\((.*)\)\s*->\s*(.+)$")
+_TYPE = re.compile(r"^([A-Za-z]+)(\[\]|\[\.\.\.\])?(\((a!?)\))?(\?)?$")
+
+
+def parse_signature(text: str) -> Signature:
+    """Parse a schema line; ValueError when it does not follow the grammar above."""
+    match = _SCHEMA.match(text)
+    if match is None:
+        raise ValueError(f"not a schema: {text!r}")
+    name, inside, result = match.groups()
+    parameters, keyword_only = [], False
+    for part in _split(inside):
+        if part == "*":
+            keyword_only = True
+            continue
+        declaration, _, default = part.partition("=")
+        kind, parameter_name = declaration.split()
+        found = _TYPE.match(kind)
+        if found is None:
+            raise ValueError(f"not a type: {kind!r} in {text!r}")
+        base, many, _, alias, optional = found.groups()
+        parameters.append(
+            Parameter(
+                parameter_name,
+                base + (many or ""),
+                optional is not None,
+                ast.literal_eval(default) if default else REQUIRED,
+                keyword_only,
+                alias or "",
+            )
+        )
+    results = _split(result[1:-1]) if result.startswith("(") else [result]
+    types = tuple(part.split()[0] for part in results if part)
+    names = tuple((part.split() + [""])[1] for part in results if part)
+    return Signature(name, tuple(parameters), types, names, text)
+
+
+def _split(text: str) -> list[str]:
+    """Split at top-level commas."""
+    parts, depth, start = [], 0, 0
+    for index, character in enumerate(text + ","):
+        if character in "([":
+            depth += 1
+        elif character in ")]":
+            depth -= 1
+        elif character == "," and depth == 0:
+            part = text[start:index].strip()
+            if part:
+                parts.append(part)
+            start = index + 1
+    return parts
+
+
+def as_ints(value: Any, name: str) -> Any:
+    """A tuple of integers from an int or a sequence; None stays None."""
+    if value is None:
+        return None
+    if isinstance(value, (tuple, list)):
+        return tuple(value)
+    if hasattr(value, "__index__"):
+        return (value,)
+    raise ArgumentTypeError(
+        f"argument '{name}'",
+        f"must be an int or a sequence of ints, not {type(value).__name__}",
+        f"pass {name}=1 or {name}=(0, 1)",
+    )
+
+
+def as_variadic(values: tuple, name: str) -> tuple:
+    """The sizes of `f(2, 3)` or `f((2, 3))` as one tuple."""
+    if len(values) == 1 and not hasattr(values[0], "__index__"):
+        return tuple(values[0])
+    return values
+
+
+_PREPARE = {
+    "int[]": "{0} = as_ints({0}, '{0}')",
+    "int[...]": "{0} = as_variadic({0}, '{0}')",
+    "Tensor[]": "{0} = tuple({0})",
+}
+
+
+def make_function(op: Any, call: Callable, first: str | None = None) -> Callable:
+    """The public function of an op row: binds its arguments and calls the dispatcher.
+
+    `first` renames the first parameter: functions call it `input`, methods `self`, as torch does.
+    """
+    signature: Signature = op.signature
+    declared, passed, lines = [], [], []
+    star = False
+    scope: dict[str, Any] = {
+        "call": call, "op": op, "as_ints": as_ints, "as_variadic": as_variadic,
+    }  # fmt: skip
+    for index, parameter in enumerate(signature.parameters):
+        name = first if index == 0 and first else parameter.name
+        if parameter.type == "int[...]":
+            declared.append(f"*{name}")
+            star = True
+        else:
+            if parameter.keyword_only and not star:
+                declared.append("*")
+                star = True
+            if parameter.default is REQUIRED:
+                declared.append(name)
+            else:
+                scope[f"default_{index}"] = parameter.default
+                declared.append(f"{name}=default_{index}")
+        if parameter.type in _PREPARE:
+            line = _PREPARE[parameter.type].format(name)
+            optional = parameter.optional and parameter.type == "Tensor[]"
+            lines.append(f"if {name} is not None: {line}" if optional else line)
+        passed.append(name)
+    body = "\n    ".join([*lines, f"return call(op, ({', '.join(passed)},))"])
+    source = f"def {signature.name}({', '.join(declared)}):\n    {body}\n"
+    exec(compile(source, f"<minitorch2 {signature.name}>", "exec"), scope)
+    function = scope[signature.name]
+    function.__doc__ = f"{op.doc}\n\n{signature.text}"
+    function.__module__ = "minitorch2"
+    function.__qualname__ = signature.name
+    function.op = op
+    return function

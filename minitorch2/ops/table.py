@@ -1,0 +1,130 @@
+"""THE op table: one row for each operation, from which everything else is derived.
+
+In: `defop(signature, kind, ...)` in the files of this folder. Out: rows that the Tensor methods,
+functions, meta tensors, the IR's verifier, the lowering to kernels, the docs and the generated
+tests read. Nobody writes a second list of op names.
+
+A row of a primitive says how it runs eagerly (`eager`, on numpy arrays), what it returns (`infer`)
+and how gradients flow (`vjp`, in tensor ops). A composite has a `decomp` in tensor ops instead and
+needs nothing else. For a pointwise row, `expr` is its definition for one element, which the kernels
+compile:
+
+    defop("mul(Operand self, Operand other) -> Tensor", POINTWISE, eager=numpy.multiply,
+          expr="self * other", saves="self other", vjp=lambda s, g: (g * s.other, g * s.self))
+
+Source: PyTorch's native_functions.yaml and derivatives.yaml, JAX autodidax's rule tables.
+"""
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from minitorch2.dtypes import dtype
+from minitorch2.ops.signature import Signature, make_function, parse_signature
+
+POINTWISE = "pointwise"
+REDUCTION = "reduction"
+VIEW = "view"
+PRODUCT = "product"
+GATHER = "gather"
+INPLACE = "inplace"
+RANDOM = "random"
+CREATION = "creation"
+COMPOSITE = "composite"
+KINDS = (POINTWISE, REDUCTION, VIEW, PRODUCT, GATHER, INPLACE, RANDOM, CREATION, COMPOSITE)
+
+
+class Meta(NamedTuple):
+    """What `infer` says of a result: sizes (ints or symbolic) and dtype."""
+
+    shape: tuple[int, ...]
+    dtype: dtype
+
+
+@dataclass(eq=False, slots=True)
+class Op:
+    """One row. Rows are compared by identity and looked up by name.
+
+    eager      function of numpy arrays and numbers, one for each parameter
+    infer      function of the same parameters (anything with shape, dtype, ndim) -> Meta or Metas
+    view       for views: function of (Layout, other parameters) -> Layout, instead of both
+    inverse    for views: (base, written view, other parameters) -> base with the view written
+    vjp        (saved, *gradients) -> one gradient or None for each tensor parameter
+    saves      which parameters (or 'result') the vjp reads as tensors
+    decomp     a composite's definition in tensor ops
+    expr       a pointwise op's definition for one element; a reduction's combining operation
+    promote    pointwise: 'promote', 'float', 'bool' (result bool), 'convert'
+    effects    'random', 'may_fail', 'writes' or ''
+    method     whether it is a Tensor method too; `function`: whether a function of the package
+    """
+
+    name: str
+    signature: Signature
+    kind: str
+    eager: Callable | None = None
+    infer: Callable | None = None
+    view: Callable | None = None
+    inverse: Callable | None = None
+    vjp: Callable | None = None
+    saves: tuple[str, ...] = ()
+    decomp: Callable | None = None
+    expr: str = ""
+    promote: str = "promote"
+    effects: str = ""
+    method: bool = True
+    function: bool = True
+    doc: str = ""
+    torch: str = ""
+    inplace_of: "Op | None" = None
+    tensor_positions: tuple[int, ...] = field(init=False)
+    public: Callable = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tensor_positions = tuple(
+            index for index, each in enumerate(self.signature.parameters) if each.is_tensor
+        )
+
+    def __repr__(self) -> str:
+        return f"<op {self.signature.text}>"
+
+    def bind(self, *args: Any, **kwargs: Any) -> tuple:
+        """One argument for each parameter: defaults filled in, sequences made tuples."""
+        return _binders[self.name](*args, **kwargs)
+
+
+_table: dict[str, Op] = {}
+_binders: dict[str, Callable] = {}
+
+
+def defop(signature: str, kind: str, **fields: Any) -> Op:
+    """Add a row. `saves` may be written as one string of names."""
+    parsed = parse_signature(signature)
+    assert kind in KINDS, kind
+    assert parsed.name not in _table, f"op {parsed.name} is defined twice"
+    saves = fields.pop("saves", "")
+    op = Op(parsed.name, parsed, kind, saves=tuple(saves.split()), **fields)
+    op.torch = op.torch or f"torch.{parsed.name}"
+    return add_row(op)
+
+
+def add_row(op: Op) -> Op:
+    """Put a finished row into the table."""
+    assert op.doc, f"op {op.name} has no doc"
+    _table[op.name] = op
+    _binders[op.name] = make_function(op, lambda op, args: args)
+    return op
+
+
+def lookup(name: str) -> Op:
+    """The row of an op; KeyError with the nearest names when there is none."""
+    found = _table.get(name)
+    if found is None:
+        near = ", ".join(difflib.get_close_matches(name, _table, 3))
+        raise KeyError(f"no op named {name!r}" + (f"; nearest: {near}" if near else ""))
+    return found
+
+
+def all_ops() -> tuple[Op, ...]:
+    """All rows, in the order of their definition."""
+    return tuple(_table.values())

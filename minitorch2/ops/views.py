@@ -1,0 +1,230 @@
+"""View rows: another shape, order or part of the same memory.
+
+In: a layout and what is asked. Out: the layout of the view; nothing is computed. `inverse` is the
+out-of-place write through the view: (base, new value of the view, arguments) -> new base. It turns
+writes in place into pure operations, in autograd and in the compiler.
+
+Source: torch's "Tensor Views" page.
+"""
+
+from minitorch2.dispatch import call
+from minitorch2.errors import ArgumentValueError, IndexOutOfRange, ShapeError, ViewError
+from minitorch2.layouts import (
+    Layout,
+    check_inside,
+    element_count,
+    normalize_dim,
+    resolve_shape,
+    view_strides,
+)
+from minitorch2.ops.table import VIEW, defop, lookup
+
+
+def _op(name, *args):
+    return call(lookup(name), args)
+
+
+def _view(layout, shape):
+    shape = resolve_shape(tuple(shape), element_count(layout.shape))
+    strides = view_strides(layout, shape)
+    if strides is None:
+        raise ViewError(
+            f"view(shape {list(layout.shape)}, strides {list(layout.strides)}, to {list(shape)})",
+            "view size is not compatible with input tensor's size and stride (at least one "
+            "dimension spans across two contiguous subspaces)",
+        )
+    return Layout(shape, strides, layout.offset)
+
+
+defop("view(Tensor(a) self, int[...] shape) -> Tensor(a)", VIEW, view=_view, function=False,
+      inverse=lambda base, value, shape: _op("reshape", value, base.shape),
+      vjp=lambda s, g: _op("reshape", g, s.self.shape),
+      doc="The same elements with another shape; -1 stands for what is left.")  # fmt: skip
+
+
+def _permuted(layout, dims):
+    if len(dims) != len(layout.shape):
+        raise ShapeError(f"permute({list(dims)}) of a tensor of shape {list(layout.shape)}",
+                         "number of dimensions in the tensor input does not match the length "
+                         "of the desired ordering of dimensions", "name each once")  # fmt: skip
+    found = [normalize_dim(dim, len(layout.shape)) for dim in dims]
+    if len(set(found)) != len(found):
+        raise ShapeError(f"permute({list(dims)})", "duplicate dims are not allowed",
+                         "name each dimension once")  # fmt: skip
+    return layout.permuted(found)
+
+
+def _inverse_order(dims):
+    found = [dim % len(dims) for dim in dims]
+    return tuple(found.index(index) for index in range(len(found)))
+
+
+defop("permute(Tensor(a) self, int[...] dims) -> Tensor(a)", VIEW, view=_permuted,
+      inverse=lambda base, value, dims: _op("permute", value, _inverse_order(dims)),
+      vjp=lambda s, g: _op("permute", g, _inverse_order(s.dims)),
+      doc="The dimensions in another order.")  # fmt: skip
+
+
+def _transposed(layout, dim0, dim1):
+    ndim = len(layout.shape)
+    first, second = normalize_dim(dim0, ndim), normalize_dim(dim1, ndim)
+    if ndim == 0:
+        return layout
+    order = list(range(ndim))
+    order[first], order[second] = order[second], order[first]
+    return layout.permuted(order)
+
+
+defop("transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", VIEW, view=_transposed,
+      inverse=lambda base, value, dim0, dim1: _op("transpose", value, dim0, dim1),
+      vjp=lambda s, g: _op("transpose", g, s.dim0, s.dim1),
+      doc="Two dimensions exchanged.")  # fmt: skip
+
+
+def _expand_inverse(base, value, size):
+    raise ViewError(
+        "a write through an expanded tensor",
+        "unsupported operation: more than one element of the written-to tensor refers to a "
+        "single memory location",
+        "clone() the tensor before the write",
+    )
+
+
+defop("expand(Tensor(a) self, int[...] size) -> Tensor(a)", VIEW,
+      view=lambda layout, size: layout.expanded(tuple(size)), inverse=_expand_inverse,
+      vjp=lambda s, g: _op("sum_to_size", g, s.self.shape),
+      doc="Dimensions of size 1 repeated without a copy.")  # fmt: skip
+
+
+def _unsqueezed(layout, dim):
+    at = normalize_dim(dim, len(layout.shape) + 1)
+    stride = 1
+    if at < len(layout.shape):
+        stride = layout.shape[at] * layout.strides[at]
+    return Layout(layout.shape[:at] + (1,) + layout.shape[at:],
+                  layout.strides[:at] + (stride,) + layout.strides[at:],
+                  layout.offset)  # fmt: skip
+
+
+defop("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", VIEW, view=_unsqueezed,
+      inverse=lambda base, value, dim: _op("reshape", value, base.shape),
+      vjp=lambda s, g: _op("reshape", g, s.self.shape),
+      doc="A new dimension of size 1 at `dim`.")  # fmt: skip
+
+
+def _squeezed(layout, dim):
+    ndim = len(layout.shape)
+    dims = range(ndim) if dim is None else [normalize_dim(d, ndim) for d in dim]
+    keep = [index for index in range(ndim) if index not in dims or layout.shape[index] != 1]
+    return Layout(tuple(layout.shape[index] for index in keep),
+                  tuple(layout.strides[index] for index in keep), layout.offset)  # fmt: skip
+
+
+defop("squeeze(Tensor(a) self, int[]? dim=None) -> Tensor(a)", VIEW, view=_squeezed,
+      inverse=lambda base, value, dim: _op("reshape", value, base.shape),
+      vjp=lambda s, g: _op("reshape", g, s.self.shape),
+      doc="Dimensions of size 1 removed.")  # fmt: skip
+
+
+def _selected(layout, dim, index):
+    if not layout.shape:
+        raise IndexOutOfRange("select() of a 0-dim tensor",
+                              "select() cannot be applied to a 0-dim tensor",
+                              "use .item() to convert it to a number")  # fmt: skip
+    at = normalize_dim(dim, len(layout.shape))
+    size = layout.shape[at]
+    if not -size <= index < size:
+        raise IndexOutOfRange(f"index {index} of dimension {at}",
+                              f"index {index} is out of bounds for dimension {at} with size {size}",
+                              f"use an index from {-size} to {size - 1}")  # fmt: skip
+    return layout.selected(at, index + size if index < 0 else index)
+
+
+defop("select(Tensor(a) self, int dim, int index) -> Tensor(a)", VIEW, view=_selected,
+      inverse=lambda base, value, dim, index: _op("select_scatter", base, value, dim, index),
+      vjp=lambda s, g: _op("select_scatter", _zeros(s.self, g), g, s.dim, s.index),
+      doc="One index of a dimension, which disappears.")  # fmt: skip
+
+
+def _zeros(spec, like):
+    return _op("full", tuple(spec.shape), 0, like.dtype, like.device)
+
+
+def slice_bounds(size, start, end, step):
+    """(first index, number of indices) of a slice, as Python's slice.indices gives them."""
+    if step <= 0:
+        raise ArgumentValueError(f"a slice with step {step}", "step must be greater than zero",
+                                 "use flip() to reverse a dimension")  # fmt: skip
+    start = 0 if start is None else start
+    end = size if end is None else end
+    start = max(start + size, 0) if start < 0 else min(start, size)
+    end = max(end + size, 0) if end < 0 else min(end, size)
+    return start, max((end - start + step - 1) // step, 0)
+
+
+def _sliced(layout, dim, start, end, step):
+    at = normalize_dim(dim, len(layout.shape))
+    first, count = slice_bounds(layout.shape[at], start, end, step)
+    return layout.sliced(at, first, count, step)
+
+
+defop("slice(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)",
+      VIEW, view=_sliced, method=False, function=False,
+      inverse=lambda base, value, *where: _op("slice_scatter", base, value, *where),
+      vjp=lambda s, g: _op("slice_scatter", _zeros(s.self, g), g, s.dim, s.start, s.end, s.step),
+      doc="Every `step`-th index of a dimension from `start` up to `end`.")  # fmt: skip
+
+
+def _strided(layout, size, stride, storage_offset):
+    offset = layout.offset if storage_offset is None else storage_offset
+    found = Layout(tuple(size), tuple(stride), offset)
+    if len(found.shape) != len(found.strides):
+        raise ShapeError(f"as_strided({list(size)}, {list(stride)})",
+                         "mismatch in length of strides and shape", "give one stride a size")  # fmt: skip
+    if any(isinstance(step, int) and step < 0 for step in found.strides):
+        check_inside(found, 0, f"as_strided({list(size)}, {list(stride)})")
+    return found
+
+
+def _strided_vjp(s, g):
+    """Scatter the gradient back over the input's elements (its layout counts, not its storage)."""
+    base = _op("full", (element_count(s.self.shape),), 0, g.dtype, g.device)
+    offset = s.storage_offset or 0
+    return _op("reshape",
+               _op("as_strided_add", base, g, s.size, s.stride, offset), s.self.shape)  # fmt: skip
+
+
+defop("as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)",
+      VIEW, view=_strided, vjp=_strided_vjp,
+      inverse=lambda base, value, size, stride, offset: _op(
+          "as_strided_scatter", base, value, size, stride, offset),
+      doc="The storage seen with any size, strides and offset (in elements).")  # fmt: skip
+defop("detach(Tensor(a) self) -> Tensor(a)", VIEW, view=lambda layout: layout,
+      inverse=lambda base, value: value, doc="The same memory without history.")  # fmt: skip
+defop("alias(Tensor(a) self) -> Tensor(a)", VIEW, view=lambda layout: layout, method=False,
+      inverse=lambda base, value: value, vjp=lambda s, g: g, function=False,
+      doc="Another tensor on the same memory, with history.")  # fmt: skip
+
+
+def _diagonal(layout, offset, dim1, dim2):
+    ndim = len(layout.shape)
+    first, second = normalize_dim(dim1, ndim), normalize_dim(dim2, ndim)
+    rows, columns = layout.shape[first], layout.shape[second]
+    down, right = max(-offset, 0), max(offset, 0)
+    count = max(min(rows - down, columns - right), 0)
+    shift = down * layout.strides[first] + right * layout.strides[second] if count else 0
+    keep = [index for index in range(ndim) if index not in (first, second)]
+    return Layout(
+        (*(layout.shape[index] for index in keep), count),
+        (*(layout.strides[index] for index in keep),
+         layout.strides[first] + layout.strides[second]),
+        layout.offset + shift,
+    )  # fmt: skip
+
+
+defop("diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)", VIEW,
+      view=_diagonal,
+      inverse=lambda base, value, offset, dim1, dim2: _op(
+          "diagonal_scatter", base, value, offset, dim1, dim2),
+      vjp=lambda s, g: _op("diagonal_scatter", _zeros(s.self, g), g, s.offset, s.dim1, s.dim2),
+      doc="The elements whose indices in two dimensions differ by `offset`.")  # fmt: skip

@@ -1,0 +1,115 @@
+"""How a tensor prints: as torch prints it.
+
+In: a tensor. Out: text with four digits, scientific notation where needed, summarized above a
+thousand elements, and a tail that names dtype and history where they are not the usual ones.
+
+Source: torch.set_printoptions' documentation.
+"""
+
+import math
+from typing import Any
+
+import numpy
+
+from minitorch2 import dtypes
+
+PRECISION, THRESHOLD, EDGE, WIDTH = 4, 1000, 3, 80
+
+
+class _Formatter:
+    """Chooses one format for all (shown) elements of a tensor."""
+
+    def __init__(self, values: numpy.ndarray, floating: bool):
+        self.floating, self.integral, self.scientific, self.width = floating, True, False, 1
+        flat = values.reshape(-1)
+        if not floating:
+            self.width = max((len(str(value)) for value in flat.tolist()), default=1)
+            return
+        wide = flat.astype(numpy.float64)
+        usual = wide[numpy.isfinite(wide) & (wide != 0)]
+        if usual.size:
+            self._choose(numpy.abs(usual))
+        self.width = max((len(self.number(value)) for value in wide.tolist()), default=1)
+
+    def _choose(self, sizes: numpy.ndarray) -> None:
+        largest, smallest = float(sizes.max()), float(sizes.min())
+        self.integral = bool((sizes == numpy.ceil(sizes)).all())
+        if self.integral:
+            self.scientific = largest / smallest > 1000.0 and largest > 1e8 or largest > 1e8
+        else:
+            self.scientific = largest / smallest > 1000.0 or largest > 1e8 or smallest < 1e-4
+
+    def number(self, value: Any) -> str:
+        """One element, not yet padded."""
+        if not self.floating:
+            return str(value)
+        if self.scientific:
+            return f"{value:.{PRECISION}e}"
+        if self.integral:
+            return f"{value:.0f}." if math.isfinite(value) else str(value)
+        return f"{value:.{PRECISION}f}" if math.isfinite(value) else str(value)
+
+    def padded(self, value: Any) -> str:
+        """One element in a column of equal width."""
+        return self.number(value).rjust(self.width)
+
+
+def _body(values: numpy.ndarray, formatter: _Formatter, indent: int, summarize: bool) -> str:
+    if values.ndim == 0:
+        return formatter.number(values.item())
+    size = values.shape[0]
+    cut = summarize and size > 2 * EDGE
+    if values.ndim == 1:
+        numbers = values.tolist()
+        if cut:
+            shown = [formatter.padded(v) for v in numbers[:EDGE]] + ["..."]
+            shown += [formatter.padded(v) for v in numbers[-EDGE:]]
+        else:
+            shown = [formatter.padded(v) for v in numbers]
+        per_line = max(1, (WIDTH - indent) // (formatter.width + 2))
+        lines = [", ".join(shown[at : at + per_line]) for at in range(0, len(shown), per_line)]
+        return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
+    rows = list(range(size)) if not cut else [*range(EDGE), -1, *range(size - EDGE, size)]
+    parts = ["..." if cut and at == EDGE else _body(values[row], formatter, indent + 1, summarize)
+             for at, row in enumerate(rows)]  # fmt: skip
+    return "[" + ("," + "\n" * (values.ndim - 1) + " " * (indent + 1)).join(parts) + "]"
+
+
+def _shown(values: numpy.ndarray, summarize: bool) -> numpy.ndarray:
+    """The elements that will be printed (they alone decide the format)."""
+    if not summarize:
+        return values
+    for axis, size in enumerate(values.shape):
+        if size > 2 * EDGE:
+            keep = [*range(EDGE), *range(size - EDGE, size)]
+            values = numpy.take(values, keep, axis)
+    return values
+
+
+def tensor_text(tensor: Any, name: str = "tensor") -> str:
+    """The text of `repr(tensor)`."""
+    tail = []
+    if tensor.storage.block is None:
+        tail.append(f"device='{tensor.device}', size={tuple(tensor.shape)}")
+        body = "..."
+    else:
+        values = tensor.detach().array
+        floating = tensor.dtype.is_floating_point
+        if tensor.dtype is dtypes.bfloat16:
+            values = values.astype(numpy.float32)
+        summarize = values.size > THRESHOLD
+        if values.size == 0:
+            body = "[]"
+            if tuple(tensor.shape) != (0,):
+                tail.append(f"size={tuple(tensor.shape)}")
+        else:
+            formatter = _Formatter(_shown(values, summarize), floating)
+            body = _body(values, formatter, len(name) + 1, summarize)
+    usual = (dtypes.get_default_dtype(), dtypes.int64, dtypes.bool)
+    if tensor.dtype not in usual or (body == "[]" and tensor.dtype is not usual[0]):
+        tail.append(f"dtype={tensor.dtype}")
+    if tensor.grad_fn is not None:
+        tail.append(f"grad_fn=<{tensor.grad_fn.name}>")
+    elif tensor.requires_grad:
+        tail.append("requires_grad=True")
+    return f"{name}({', '.join([body, *tail])})"

@@ -1,0 +1,235 @@
+"""Tensor: a storage seen through a layout and a dtype, with the fields autograd needs.
+
+In: the parts. Out: the object users hold. Nothing here computes: operations reach tensors through
+`dispatch`, and `ops.bind` hangs them on this class as methods.
+
+`key` is an interned tuple of what compiled code may depend on (class, dtype, shape, strides,
+device, requires_grad). It is made when first asked for; whatever changes one of the fields sets
+it back to None, so comparing it by identity is a valid fast check.
+
+Source: field layout measured for cheap guards; the semantics are those of torch.Tensor.
+"""
+
+import weakref
+from typing import Any
+
+import numpy
+
+from minitorch2 import dtypes
+from minitorch2.devices import CPU, META, device
+from minitorch2.errors import AutogradError
+from minitorch2.layouts import Layout, contiguous, element_count
+from minitorch2.storages import Storage, meta_storage, storage_of_array
+
+
+class Size(tuple):
+    """A shape: a tuple that prints as torch.Size and counts its elements."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(str(size) for size in self)}])"
+
+    def numel(self) -> int:
+        """The number of elements of a tensor of this shape."""
+        return element_count(self)
+
+    def __add__(self, other: tuple) -> "Size":  # type: ignore[override]
+        return Size(tuple(self) + tuple(other))
+
+    def __getitem__(self, index: Any) -> Any:
+        found = tuple.__getitem__(self, index)
+        return Size(found) if isinstance(index, slice) else found
+
+    def __reduce__(self) -> tuple:
+        return Size, (tuple(self),)
+
+
+class Tensor:
+    """An n-dimensional array of one dtype on one device, which may take part in autograd."""
+
+    __slots__ = (
+        "storage", "layout", "dtype", "_array", "_requires_grad", "_grad", "_node", "_output",
+        "_view", "_hooks", "_retains_grad", "key", "__dict__", "__weakref__",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        storage: Storage,
+        layout: Layout,
+        dtype: dtypes.dtype,
+        array: numpy.ndarray | None = None,
+    ):
+        self.storage, self.layout, self.dtype, self._array = storage, layout, dtype, array
+        self._requires_grad = False
+        self._grad: Tensor | None = None
+        self._node: Any = None  # the autograd node that made this tensor; None for a leaf
+        self._output = 0  # which of the node's outputs it is
+        self._view: Any = None  # autograd.views.View when it is a differentiable view
+        self._hooks: Any = None
+        self._retains_grad = False
+        self.key: Any = None
+
+    # ---- fields ------------------------------------------------------------------------------
+
+    @property
+    def array(self) -> numpy.ndarray:
+        """The elements as a numpy array that shares the memory."""
+        if self._array is None:
+            self._array = self.storage.array(self.dtype, self.layout)
+        return self._array
+
+    @property
+    def shape(self) -> Size:
+        """The sizes of the dimensions."""
+        return Size(self.layout.shape)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.layout.shape)
+
+    @property
+    def device(self) -> device:
+        """Where the memory lives."""
+        return self.storage.device
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operations on this tensor are recorded for the backward."""
+        return self._requires_grad or self.grad_fn is not None
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        if not value and self.grad_fn is not None:
+            raise AutogradError(
+                "requires_grad = False on a tensor with a history",
+                "you can only change requires_grad flags of leaf variables",
+                "use x.detach() to get a tensor without history",
+            )
+        if value and not self.dtype.is_floating_point:
+            raise AutogradError(
+                f"requires_grad = True on a tensor of dtype {self.dtype}",
+                "only Tensors of floating point dtype can require gradients",
+                "convert it first: x.float()",
+            )
+        self._requires_grad = bool(value)
+        self.key = None
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no recorded operation made this tensor."""
+        return self.grad_fn is None
+
+    @property
+    def grad_fn(self) -> Any:
+        """The autograd node that made this tensor, or None for a leaf."""
+        view = self._view
+        if view is not None and view.graph_version != self.storage.graph_version:
+            view.rederive(self)
+        return self._node
+
+    @property
+    def grad(self) -> "Tensor | None":
+        """The gradient accumulated by backward passes, or None."""
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: "Tensor | None") -> None:
+        if value is not None:
+            if not isinstance(value, Tensor):
+                raise TypeError(f"assigned grad expected to be a Tensor, got {type(value)}")
+            if value.shape != self.shape:
+                raise AutogradError(
+                    f"x.grad = tensor of shape {list(value.shape)}",
+                    f"assigned grad has data of a different size; x has {list(self.shape)}",
+                    "assign a gradient of x's own shape",
+                )
+        self._grad = value
+
+    @property
+    def data(self) -> "Tensor":
+        """The same memory without history; writes to it are not seen by autograd."""
+        storage = Storage(self.device, self.storage.nbytes, self.storage.block)
+        return Tensor(storage, self.layout, self.dtype, self._array)
+
+    @data.setter
+    def data(self, value: "Tensor") -> None:
+        self.storage, self.layout = value.storage, value.layout
+        self.dtype, self._array, self.key = value.dtype, value._array, None
+
+    @property
+    def _version(self) -> int:
+        """How often the storage was written."""
+        return self.storage.version
+
+    def set_history(self, node: Any, output: int = 0) -> None:
+        """Make this tensor the `output`-th result of an autograd node."""
+        self._node, self._output, self.key = node, output, None
+
+    def __class_getitem__(cls, item: Any) -> Any:
+        return cls
+
+
+class Interned:
+    """The fields of a `key`. Holding one keeps it interned; nothing else does."""
+
+    __slots__ = ("fields", "__weakref__")
+
+    def __init__(self, fields: tuple):
+        self.fields = fields
+
+
+_keys: "weakref.WeakValueDictionary[tuple, Interned]" = weakref.WeakValueDictionary()
+
+
+def key_of(tensor: Tensor) -> Interned:
+    """The tensor's key, made and interned when it is not there yet."""
+    key = tensor.key
+    if key is None:
+        layout = tensor.layout
+        fields = (
+            type(tensor),
+            tensor.dtype,
+            layout.shape,
+            layout.strides,
+            tensor.device,
+            tensor.requires_grad,
+        )
+        key = _keys.get(fields)
+        if key is None:
+            key = Interned(fields)
+            key = _keys.setdefault(fields, key)
+        tensor.key = key
+    return key
+
+
+def wrap(array: numpy.ndarray, where: device = CPU) -> Tensor:
+    """A tensor over a numpy array's memory (not copied)."""
+    if not isinstance(array, numpy.ndarray):
+        array = numpy.asarray(array)
+    size = array.itemsize
+    layout = Layout(array.shape, tuple(stride // size for stride in array.strides), 0)
+    if array.size <= 1 or 0 in array.shape:
+        layout = contiguous(array.shape)
+    return Tensor(
+        storage_of_array(array, where), layout, dtypes.from_numpy_dtype(array.dtype), array
+    )
+
+
+def fake_tensor(
+    shape: tuple[int, ...],
+    element: dtypes.dtype,
+    layout: Layout | None = None,
+    where: device = META,
+) -> Tensor:
+    """A tensor without memory: contiguous unless a layout is given.
+
+    Its device is what it stands for: tracing uses fakes whose device is the CPU.
+    """
+    return Tensor(meta_storage(where), layout or contiguous(tuple(shape)), element)
+
+
+def is_fake(tensor: Tensor) -> bool:
+    """Whether the tensor has no memory."""
+    return tensor.storage.block is None
