@@ -43,8 +43,9 @@ def _array_of(data: Any, wanted: dtypes.dtype | None) -> numpy.ndarray:
         try:
             array = numpy.array(data)
         except (ValueError, OverflowError) as problem:
-            raise ArgumentValueError("tensor(nested lists)", str(problem),
-                                     "make all rows the same length") from None  # fmt: skip
+            raise ArgumentValueError(
+                "tensor(nested lists)", str(problem), "make all rows the same length"
+            ) from None
         if array.dtype.kind not in "biuf":
             raise ArgumentTypeError(
                 f"tensor({type(data).__name__})",
@@ -68,9 +69,13 @@ def _plain(data: Any) -> Any:
 
 
 def tensor(
-    data: Any, *, dtype: dtypes.dtype | None = None, device: Any = None,
-    requires_grad: bool = False, pin_memory: bool = False,
-) -> Tensor:  # fmt: skip
+    data: Any,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
     """A new tensor with a copy of `data` (numbers, nested lists, arrays, tensors)."""
     where = as_device(device)
     if isinstance(data, Tensor):
@@ -100,19 +105,31 @@ def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) 
 def from_numpy(array: numpy.ndarray) -> Tensor:
     """A tensor that shares the memory of a numpy array. Negative strides are refused."""
     if not isinstance(array, numpy.ndarray):
-        raise ArgumentTypeError("from_numpy", f"expected np.ndarray (got {type(array).__name__})",
-                                "use torch.tensor(value)")  # fmt: skip
+        raise ArgumentTypeError(
+            "from_numpy",
+            f"expected np.ndarray (got {type(array).__name__})",
+            "use torch.tensor(value)",
+        )
     if any(stride < 0 for stride in array.strides):
-        raise ArgumentValueError("from_numpy", "At least one stride in the given numpy array is "
-                                 "negative, and tensors with negative strides are not supported",
-                                 "copy it first: array.copy()")  # fmt: skip
+        raise ArgumentValueError(
+            "from_numpy",
+            "At least one stride in the given numpy array is "
+            "negative, and tensors with negative strides are not supported",
+            "copy it first: array.copy()",
+        )
     return wrap(array)
 
 
 def _sized(name: str, value: int) -> Any:
-    def function(*size: Any, dtype: dtypes.dtype | None = None, device: Any = None,
-                 requires_grad: bool = False, layout: Any = None, pin_memory: bool = False,
-                 **given: Any) -> Tensor:  # fmt: skip
+    def function(
+        *size: Any,
+        dtype: dtypes.dtype | None = None,
+        device: Any = None,
+        requires_grad: bool = False,
+        layout: Any = None,
+        pin_memory: bool = False,
+        **given: Any,
+    ) -> Tensor:
         sizes = as_variadic(size or (given.pop("size"),), "size")
         where = as_device(device)
         wanted = dtype or dtypes.get_default_dtype()
@@ -128,8 +145,14 @@ def _sized(name: str, value: int) -> Any:
 zeros, ones, empty = _sized("zeros", 0), _sized("ones", 1), _sized("empty", 0)
 
 
-def full(size: Any, fill_value: Any, *, dtype: dtypes.dtype | None = None, device: Any = None,
-         requires_grad: bool = False) -> Tensor:  # fmt: skip
+def full(
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """A tensor of the given sizes filled with one value."""
     sizes = (size,) if isinstance(size, int) else tuple(size)
     if isinstance(fill_value, Tensor):
@@ -138,8 +161,14 @@ def full(size: Any, fill_value: Any, *, dtype: dtypes.dtype | None = None, devic
 
 
 def _like(name: str, value: int) -> Any:
-    def function(input: Tensor, *, dtype: dtypes.dtype | None = None, device: Any = None,
-                 requires_grad: bool = False, memory_format: Any = None) -> Tensor:  # fmt: skip
+    def function(
+        input: Tensor,
+        *,
+        dtype: dtypes.dtype | None = None,
+        device: Any = None,
+        requires_grad: bool = False,
+        memory_format: Any = None,
+    ) -> Tensor:
         shape = tuple(input.layout.shape)
         made = _op("full", shape, value, dtype or input.dtype, device or input.device)
         return _finished(made, requires_grad)
@@ -153,30 +182,56 @@ zeros_like, ones_like = _like("zeros_like", 0), _like("ones_like", 1)
 empty_like = _like("empty_like", 0)
 
 
-def full_like(input: Tensor, fill_value: Any, *, dtype: dtypes.dtype | None = None,
-              device: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+def full_like(
+    input: Tensor,
+    fill_value: Any,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """A tensor with the shape and dtype of `input`, filled with one value."""
     shape = tuple(input.layout.shape)
     made = _op("full", shape, fill_value, dtype or input.dtype, device or input.device)
     return _finished(made, requires_grad)
 
 
-def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: dtypes.dtype | None = None,
-           device: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+def arange(
+    start: Any,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """start, start + step, ... up to but without end; `arange(n)` starts at 0."""
     if end is None:
         start, end = 0, start
     if step == 0:
-        raise ArgumentValueError(f"arange({start}, {end}, 0)", "step must be nonzero",
-                                 "use a positive or a negative step")  # fmt: skip
+        raise ArgumentValueError(
+            f"arange({start}, {end}, 0)",
+            "step must be nonzero",
+            "use a positive or a negative step",
+        )
     if (end - start) * (1 if step > 0 else -1) < 0:
-        raise ArgumentValueError(f"arange({start}, {end}, {step})", "upper bound and lower bound "
-                                 "inconsistent with step sign", "turn the step")  # fmt: skip
+        raise ArgumentValueError(
+            f"arange({start}, {end}, {step})",
+            "upper bound and lower bound inconsistent with step sign",
+            "turn the step",
+        )
     return _finished(_op("range_", start, end, step, dtype, device), requires_grad)
 
 
-def linspace(start: Any, end: Any, steps: int, *, dtype: dtypes.dtype | None = None,
-             device: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """`steps` numbers from start to end, both included, evenly spaced."""
     wanted = dtype or dtypes.get_default_dtype()
     if steps < 1:
@@ -192,8 +247,14 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: dtypes.dtype | None = N
     return tensor(found, dtype=wanted, requires_grad=requires_grad)
 
 
-def eye(n: int, m: int | None = None, *, dtype: dtypes.dtype | None = None, device: Any = None,
-        requires_grad: bool = False) -> Tensor:  # fmt: skip
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Ones on the diagonal, zeros elsewhere."""
     wanted = dtype or dtypes.get_default_dtype()
     row = _op("range_", 0, n, 1, None, device).unsqueeze(1)
@@ -201,23 +262,39 @@ def eye(n: int, m: int | None = None, *, dtype: dtypes.dtype | None = None, devi
     return _finished((row == column).to(wanted), requires_grad)
 
 
-def rand_like(input: Tensor, *, dtype: dtypes.dtype | None = None, device: Any = None,
-              requires_grad: bool = False) -> Tensor:  # fmt: skip
+def rand_like(
+    input: Tensor,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Uniform numbers in [0, 1) with the shape and dtype of `input`."""
     made = _op("rand", tuple(input.layout.shape), dtype or input.dtype, None, None)
     return _finished(made, requires_grad)
 
 
-def randn_like(input: Tensor, *, dtype: dtypes.dtype | None = None, device: Any = None,
-               requires_grad: bool = False) -> Tensor:  # fmt: skip
+def randn_like(
+    input: Tensor,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Normal numbers with the shape and dtype of `input`."""
     made = _op("randn", tuple(input.layout.shape), dtype or input.dtype, None, None)
     return _finished(made, requires_grad)
 
 
 def _random(name: str) -> Any:
-    def function(*size: Any, dtype: dtypes.dtype | None = None, device: Any = None,
-                 generator: Any = None, requires_grad: bool = False, **given: Any) -> Tensor:  # fmt: skip
+    def function(
+        *size: Any,
+        dtype: dtypes.dtype | None = None,
+        device: Any = None,
+        generator: Any = None,
+        requires_grad: bool = False,
+        **given: Any,
+    ) -> Tensor:
         sizes = as_variadic(size or (given.pop("size"),), "size")
         return _finished(_op(name, sizes, dtype, device, generator), requires_grad)
 
@@ -226,15 +303,25 @@ def _random(name: str) -> Any:
     return function
 
 
-def randint(low: int, high: Any = None, size: Any = None, *, dtype: Any = None,
-            device: Any = None, generator: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+def randint(
+    low: int,
+    high: Any = None,
+    size: Any = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    generator: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Integers uniform in [low, high); `randint(high, size)` starts at 0."""
     if size is None:
         low, high, size = 0, low, high
     if high <= low:
-        raise ArgumentValueError(f"randint({low}, {high})", "random_ expects 'from' to be less "
-                                 f"than 'to', but got from={low} >= to={high}",
-                                 "give low < high")  # fmt: skip
+        raise ArgumentValueError(
+            f"randint({low}, {high})",
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}",
+            "give low < high",
+        )
     made = _op("random_integers", low, high, tuple(size), dtype, device, generator)
     return _finished(made, requires_grad)
 

@@ -21,19 +21,21 @@ class device:
         if isinstance(type, device):
             type, index = type.type, type.index if index is None else index
         if not isinstance(type, str):
-            raise ArgumentTypeError(f"device({type!r})", "a device is named by a string",
-                                    "write device('cpu')")  # fmt: skip
+            raise ArgumentTypeError(
+                f"device({type!r})", "a device is named by a string", "write device('cpu')"
+            )
         name, _, number = type.partition(":")
         if name not in _TYPES or (number and not number.isdigit()):
-            raise DeviceError(f"device({type!r})", "no such device type",
-                              f"use one of {', '.join(_TYPES)}, with ':0' for an index")  # fmt: skip
+            raise DeviceError(
+                f"device({type!r})",
+                "no such device type",
+                f"use one of {', '.join(_TYPES)}, with ':0' for an index",
+            )
         self.type = name
         self.index = int(number) if number else index
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, device) and self.type == other.type and self.index == other.index
-        )
+        return isinstance(other, device) and self.type == other.type and self.index == other.index
 
     def __hash__(self) -> int:
         return hash((self.type, self.index))
@@ -62,5 +64,6 @@ def as_device(value: "str | device | None") -> device:
 def require_available(wanted: device) -> None:
     """DeviceError unless tensors can be made on a device here."""
     if wanted.type == "cuda":
-        raise DeviceError(f"a tensor on {wanted}", "this build runs on the CPU only",
-                          "use device='cpu'")  # fmt: skip
+        raise DeviceError(
+            f"a tensor on {wanted}", "this build runs on the CPU only", "use device='cpu'"
+        )

@@ -24,7 +24,7 @@ class State(threading.local):
     """What the dispatcher reads on each call; one for each thread."""
 
     def __init__(self) -> None:
-        self.modes: tuple["Mode", ...] = ()
+        self.modes: tuple[Mode, ...] = ()
         self.grad_enabled = True
         self.inference = False
         self.origin: Origin | None = None

@@ -22,8 +22,17 @@ from minitorch2.errors import DtypeError
 class dtype:
     """An element type. Instances are the module constants; there are no others."""
 
-    __slots__ = ("name", "short", "numpy", "itemsize", "category", "is_floating_point",
-                 "is_complex", "is_signed", "order")  # fmt: skip
+    __slots__ = (
+        "name",
+        "short",
+        "numpy",
+        "itemsize",
+        "category",
+        "is_floating_point",
+        "is_complex",
+        "is_signed",
+        "order",
+    )
 
     def __init__(self, name: str, short: str, numpy_type: Any, category: int, order: int):
         self.name, self.short = name, short

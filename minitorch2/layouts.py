@@ -207,8 +207,11 @@ def normalize_dims(dims: "int | Sequence[int] | None", ndim: int, asked: str = "
     listed = (dims,) if isinstance(dims, int) else tuple(dims)
     found = tuple(normalize_dim(dim, ndim, asked) for dim in listed)
     if len(set(found)) != len(found):
-        raise ShapeError(asked or f"dimensions {list(listed)}", "a dimension appears twice",
-                         "name each dimension once")  # fmt: skip
+        raise ShapeError(
+            asked or f"dimensions {list(listed)}",
+            "a dimension appears twice",
+            "name each dimension once",
+        )
     return tuple(dim for dim in found if dim < ndim)
 
 
@@ -219,21 +222,28 @@ def resolve_shape(shape: Sequence[int], count: int) -> tuple[int, ...]:
     for index, size in enumerate(shape):
         if isinstance(size, int) and size < 0:
             if size != -1 or unknown is not None:
-                raise ShapeError(f"view/reshape to {list(shape)}",
-                                 "only one dimension can be inferred", "use -1 once")  # fmt: skip
+                raise ShapeError(
+                    f"view/reshape to {list(shape)}",
+                    "only one dimension can be inferred",
+                    "use -1 once",
+                )
             unknown = index
         else:
             known = known * size
     if unknown is None:
         if known != count:
-            raise ShapeError(f"view/reshape to {list(shape)}",
-                             f"shape {list(shape)} is invalid for input of size {count}",
-                             "the product of the sizes must stay the same")  # fmt: skip
+            raise ShapeError(
+                f"view/reshape to {list(shape)}",
+                f"shape {list(shape)} is invalid for input of size {count}",
+                "the product of the sizes must stay the same",
+            )
         return tuple(shape)
     if known == 0 or count % known != 0:
-        raise ShapeError(f"view/reshape to {list(shape)}",
-                         f"{count} elements cannot be divided by {known}",
-                         "choose sizes whose product divides the number of elements")  # fmt: skip
+        raise ShapeError(
+            f"view/reshape to {list(shape)}",
+            f"{count} elements cannot be divided by {known}",
+            "choose sizes whose product divides the number of elements",
+        )
     return tuple(shape[:unknown]) + (count // known,) + tuple(shape[unknown + 1 :])
 
 

@@ -70,8 +70,10 @@ def _body(values: numpy.ndarray, formatter: _Formatter, indent: int, summarize: 
         lines = [", ".join(shown[at : at + per_line]) for at in range(0, len(shown), per_line)]
         return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
     rows = list(range(size)) if not cut else [*range(EDGE), -1, *range(size - EDGE, size)]
-    parts = ["..." if cut and at == EDGE else _body(values[row], formatter, indent + 1, summarize)
-             for at, row in enumerate(rows)]  # fmt: skip
+    parts = [
+        "..." if cut and at == EDGE else _body(values[row], formatter, indent + 1, summarize)
+        for at, row in enumerate(rows)
+    ]
     return "[" + ("," + "\n" * (values.ndim - 1) + " " * (indent + 1)).join(parts) + "]"
 
 

@@ -49,9 +49,21 @@ class Tensor:
     """An n-dimensional array of one dtype on one device, which may take part in autograd."""
 
     __slots__ = (
-        "storage", "layout", "dtype", "_array", "_requires_grad", "_grad", "_node", "_output",
-        "_view", "_hooks", "_retains_grad", "key", "__dict__", "__weakref__",
-    )  # fmt: skip
+        "storage",
+        "layout",
+        "dtype",
+        "_array",
+        "_requires_grad",
+        "_grad",
+        "_node",
+        "_output",
+        "_view",
+        "_hooks",
+        "_retains_grad",
+        "key",
+        "__dict__",
+        "__weakref__",
+    )
 
     def __init__(
         self,

@@ -11,3 +11,27 @@ function    autograd.Function, for derivatives written by the user
 gradcheck   compares vjps with finite differences
 public      backward, grad and the names of torch.autograd
 """
+
+from minitorch2.autograd.function import Function
+from minitorch2.autograd.gradcheck import gradcheck, gradgradcheck
+from minitorch2.autograd.graph import saved_tensors_hooks
+from minitorch2.autograd.modes import (
+    enable_grad,
+    inference_mode,
+    no_grad,
+    set_grad_enabled,
+)
+from minitorch2.autograd.public import backward, grad
+
+__all__ = [
+    "Function",
+    "backward",
+    "enable_grad",
+    "grad",
+    "gradcheck",
+    "gradgradcheck",
+    "inference_mode",
+    "no_grad",
+    "saved_tensors_hooks",
+    "set_grad_enabled",
+]

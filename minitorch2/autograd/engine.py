@@ -31,7 +31,7 @@ def _accumulated(old: Any, new: Any) -> Any:
 
 def _dependencies(roots: list[Node]) -> dict[Node, int]:
     """How many gradients each reachable node waits for."""
-    counts: dict[Node, int] = {root: 0 for root in roots}
+    counts: dict[Node, int] = dict.fromkeys(roots, 0)
     stack = list(counts)
     while stack:
         for edge in stack.pop().edges:
@@ -200,8 +200,7 @@ def _finish(run: _Run, edges: "list[Edge | None] | None", accumulate: bool) -> l
     if edges is None:
         return []
     return [
-        None if edge is None else run.captured.get((id(edge.target), edge.index))
-        for edge in edges
+        None if edge is None else run.captured.get((id(edge.target), edge.index)) for edge in edges
     ]
 
 

@@ -47,8 +47,11 @@ class FunctionCtx:
     def saved_tensors(self) -> tuple:
         """The tensors given to save_for_backward."""
         if self._saved is None:
-            raise GraphFreed("ctx.saved_tensors", "Trying to backward through the graph a second "
-                             "time: the saved values have already been freed")  # fmt: skip
+            raise GraphFreed(
+                "ctx.saved_tensors",
+                "Trying to backward through the graph a second "
+                "time: the saved values have already been freed",
+            )
         return tuple(
             None if saved is None else saved.unpack(self._node, "saved tensor")
             for saved in self._saved
@@ -69,8 +72,10 @@ class FunctionNode(Node):
         if self.ctx._materialize:
             grads = tuple(
                 call(lookup("full"), (tuple(spec.shape), 0, spec.dtype, spec.device))
-                if grad is None else grad for grad, spec in zip(grads, self.outputs, strict=True)
-            )  # fmt: skip
+                if grad is None
+                else grad
+                for grad, spec in zip(grads, self.outputs, strict=True)
+            )
         found = self.function.backward(self.ctx, *grads)  # type: ignore[attr-defined]
         found = found if isinstance(found, tuple) else (found,)
         count = len(self.edges)
@@ -131,9 +136,11 @@ def _connect(cls: type, ctx: FunctionCtx, args: tuple, output: Any) -> Any:
     inputs = {id(a) for a in args if isinstance(a, Tensor)}
     dirty = {id(t) for t in ctx._dirty}
     outputs = [
-        call(lookup("alias"), (t,)).data if isinstance(t, Tensor) and id(t) in inputs
-        and id(t) not in dirty else t for t in outputs
-    ]  # fmt: skip
+        call(lookup("alias"), (t,)).data
+        if isinstance(t, Tensor) and id(t) in inputs and id(t) not in dirty
+        else t
+        for t in outputs
+    ]
     tensors = [t for t in outputs if isinstance(t, Tensor)]
     edges = tuple(edge_of(a) for a in args)
     node = FunctionNode(cls, ctx, edges, tuple(spec_of(t) for t in tensors))
@@ -144,9 +151,7 @@ def _connect(cls: type, ctx: FunctionCtx, args: tuple, output: Any) -> Any:
             tensor.set_history(node, index)
     made = {id(t): index for index, t in enumerate(tensors)}
     ctx._node = node
-    ctx._saved = [
-        None if t is None else SavedTensor(t, made.get(id(t))) for t in ctx._to_save
-    ]
+    ctx._saved = [None if t is None else SavedTensor(t, made.get(id(t))) for t in ctx._to_save]
     return type(output)(outputs) if many else outputs[0]
 
 
@@ -162,5 +167,3 @@ def once_differentiable(function: Any) -> Any:
             state.grad_enabled = before
 
     return wrapper
-
-

@@ -18,8 +18,11 @@ from minitorch2.tensors import Tensor, wrap
 
 def _outputs(function: Callable, inputs: tuple) -> list[Tensor]:
     found = function(*inputs)
-    return [t for t in (found if isinstance(found, (tuple, list)) else [found])
-            if isinstance(t, Tensor) and t.dtype.is_floating_point]  # fmt: skip
+    return [
+        t
+        for t in (found if isinstance(found, (tuple, list)) else [found])
+        if isinstance(t, Tensor) and t.dtype.is_floating_point
+    ]
 
 
 def _numerical(function: Callable, inputs: tuple, at: int, output: int, eps: float) -> Any:
@@ -38,9 +41,15 @@ def _numerical(function: Callable, inputs: tuple, at: int, output: int, eps: flo
 
 
 def gradcheck(
-    func: Callable, inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
-    raise_exception: bool = True, **ignored: Any,
-) -> bool:  # fmt: skip
+    func: Callable,
+    inputs: Any,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    **ignored: Any,
+) -> bool:
     """Whether the vjps of `func` agree with finite differences at `inputs` (use float64)."""
     given = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
     wanted = [i for i, t in enumerate(given) if isinstance(t, Tensor) and t.requires_grad]
@@ -83,7 +92,13 @@ def gradgradcheck(func: Callable, inputs: Any, grad_outputs: Any = None, **optio
     def gradient(*args: Any) -> Any:
         inside, start = args[: len(given)], args[len(given) :]
         fresh = _outputs(func, inside)
-        return grad(fresh, [inside[i] for i in wanted], list(start), create_graph=True,
-                    allow_unused=True, materialize_grads=True)  # fmt: skip
+        return grad(
+            fresh,
+            [inside[i] for i in wanted],
+            list(start),
+            create_graph=True,
+            allow_unused=True,
+            materialize_grads=True,
+        )
 
     return gradcheck(gradient, (*given, *seeds), **options)

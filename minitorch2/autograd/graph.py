@@ -117,14 +117,26 @@ class Node:
     """One step of the backward: gradients of its outputs in, gradients of its inputs out."""
 
     __slots__ = (
-        "label", "edges", "outputs", "sequence", "origin", "pre_hooks", "post_hooks",
-        "tensor_hooks", "retained", "metadata", "__weakref__",
-    )  # fmt: skip
+        "label",
+        "edges",
+        "outputs",
+        "sequence",
+        "origin",
+        "pre_hooks",
+        "post_hooks",
+        "tensor_hooks",
+        "retained",
+        "metadata",
+        "__weakref__",
+    )
 
     def __init__(
-        self, label: str, edges: tuple[Edge | None, ...], outputs: tuple[Spec, ...],
+        self,
+        label: str,
+        edges: tuple[Edge | None, ...],
+        outputs: tuple[Spec, ...],
         origin: Origin | None = None,
-    ):  # fmt: skip
+    ):
         self.label, self.edges, self.outputs, self.origin = label, edges, outputs, origin
         self.sequence = next(_sequence)
         self.pre_hooks: dict[int, Callable] = {}
@@ -142,11 +154,13 @@ class Node:
     def next_functions(self) -> tuple:
         """Pairs (node, output index) of the inputs; leaves appear as AccumulateGrad."""
         return tuple(
-            (None, 0) if edge is None
-            else (AccumulateGrad(edge.target), 0) if isinstance(edge.target, Tensor)
+            (None, 0)
+            if edge is None
+            else (AccumulateGrad(edge.target), 0)
+            if isinstance(edge.target, Tensor)
             else (edge.target, edge.index)
             for edge in self.edges
-        )  # fmt: skip
+        )
 
     def register_hook(self, hook: Callable) -> "RemovableHandle":
         """Call `hook(grad_inputs, grad_outputs)` after this node has run."""
@@ -222,8 +236,15 @@ class OpNode(Node):
 
     __slots__ = ("op", "arguments", "freed", "needs")
 
-    def __init__(self, op: Any, arguments: dict[str, Any], edges: tuple, needs: tuple,
-                 outputs: tuple[Spec, ...], origin: Origin | None):  # fmt: skip
+    def __init__(
+        self,
+        op: Any,
+        arguments: dict[str, Any],
+        edges: tuple,
+        needs: tuple,
+        outputs: tuple[Spec, ...],
+        origin: Origin | None,
+    ):
         label = "".join(part.capitalize() for part in op.name.split("_")) + "Backward0"
         super().__init__(label, edges, outputs, origin)
         self.op, self.arguments, self.needs, self.freed = op, arguments, needs, False

@@ -63,8 +63,13 @@ def backward(
     given = [None] * len(outputs) if grad_tensors is None else _sequence(grad_tensors)
     retain = create_graph if retain_graph is None else retain_graph
     _require_history(outputs)
-    run_backward(outputs, _start_gradients(outputs, given), retain, create_graph,
-                 None if inputs is None else _sequence(inputs))  # fmt: skip
+    run_backward(
+        outputs,
+        _start_gradients(outputs, given),
+        retain,
+        create_graph,
+        None if inputs is None else _sequence(inputs),
+    )
 
 
 def _require_history(outputs: list[Tensor]) -> None:
@@ -99,13 +104,16 @@ def grad(
             raise AutogradError("grad", "One of the differentiated Tensors does not require grad")
     given = [None] * len(starts) if grad_outputs is None else _sequence(grad_outputs)
     retain = create_graph if retain_graph is None else retain_graph
-    found = run_backward(starts, _start_gradients(starts, given), retain, create_graph, wanted,
-                         accumulate=False)  # fmt: skip
+    found = run_backward(
+        starts, _start_gradients(starts, given), retain, create_graph, wanted, accumulate=False
+    )
     if materialize_grads:
         found = [
             call(lookup("full"), (tuple(t.layout.shape), 0, t.dtype, t.device))
-            if value is None else value for value, t in zip(found, wanted, strict=True)
-        ]  # fmt: skip
+            if value is None
+            else value
+            for value, t in zip(found, wanted, strict=True)
+        ]
     elif any(value is None for value in found) and not allow_unused:
         raise AutogradError(
             "grad",
@@ -113,4 +121,3 @@ def grad(
             "Set allow_unused=True if this is the desired behavior",
         )
     return tuple(found)
-

@@ -9,7 +9,7 @@ Source: PyTorch's generated VariableType, which does the same for each op.
 from typing import Any
 
 from minitorch2 import dispatch
-from minitorch2.autograd.graph import Edge, OpNode, SavedTensor, Spec, edge_of, spec_of
+from minitorch2.autograd.graph import Edge, OpNode, SavedTensor, edge_of, spec_of
 from minitorch2.autograd.views import CopySlices, note_view
 from minitorch2.dispatch import state
 from minitorch2.errors import InPlaceError
@@ -33,8 +33,14 @@ def record(op: Op, args: tuple) -> Any:
             edge = edge_of(argument)
             edges.append(edge)
             needs.append(edge is not None)
-    node = OpNode(op, {}, tuple(edges), tuple(needs),
-                  tuple(spec_of(tensor) for tensor in results), state.origin)  # fmt: skip
+    node = OpNode(
+        op,
+        {},
+        tuple(edges),
+        tuple(needs),
+        tuple(spec_of(tensor) for tensor in results),
+        state.origin,
+    )
     for index, tensor in enumerate(results):
         if tensor.dtype.is_floating_point:
             tensor.set_history(node, index)
@@ -114,8 +120,14 @@ def record_write(target: Tensor, source: Any) -> None:
             target.set_history(None)
         else:
             spec = spec_of(target)
-            node = OpNode(lookup("copy_"), {"self": spec, "src": spec_of(source)},
-                          (None, edge), (False, True), (spec,), state.origin)  # fmt: skip
+            node = OpNode(
+                lookup("copy_"),
+                {"self": spec, "src": spec_of(source)},
+                (None, edge),
+                (False, True),
+                (spec,),
+                state.origin,
+            )
             target.set_history(node)
     else:
         node = CopySlices(view.base, view.steps, source)  # type: ignore[assignment]

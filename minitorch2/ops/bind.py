@@ -22,12 +22,20 @@ from minitorch2.tensors import Tensor
 functions: dict[str, Callable] = {}
 
 _BINARY = {
-    "add": ("add", 1), "sub": ("sub", 1), "mul": ("mul",), "truediv": ("true_divide",),
-    "floordiv": ("floor_divide",), "mod": ("remainder",), "pow": ("pow",),
-    "matmul": ("matmul",), "and": ("bitwise_and",), "or": ("bitwise_or",),
-    "xor": ("bitwise_xor",), "lshift": ("bitwise_left_shift",),
+    "add": ("add", 1),
+    "sub": ("sub", 1),
+    "mul": ("mul",),
+    "truediv": ("true_divide",),
+    "floordiv": ("floor_divide",),
+    "mod": ("remainder",),
+    "pow": ("pow",),
+    "matmul": ("matmul",),
+    "and": ("bitwise_and",),
+    "or": ("bitwise_or",),
+    "xor": ("bitwise_xor",),
+    "lshift": ("bitwise_left_shift",),
     "rshift": ("bitwise_right_shift",),
-}  # fmt: skip
+}
 
 
 def _operand(value: Any) -> bool:
@@ -111,28 +119,48 @@ def _bind_operators() -> None:
 
 
 _METHODS: dict[str, Any] = {
-    "__getitem__": get_item, "__setitem__": set_item, "__len__": methods.length,
-    "__bool__": methods.truth, "__index__": methods.index_number, "__iter__": methods.iterate,
-    "__repr__": methods.text, "__format__": methods.formatted,
-    "__deepcopy__": methods.deep_copy, "__reduce_ex__": lambda self, protocol: methods.pickled(self),
-    "__array__": methods.array_protocol, "item": methods.item, "tolist": methods.tolist,
-    "numpy": methods.to_numpy, "to": methods.to, "type": methods.type_, "size": methods.size,
-    "stride": methods.stride, "numel": methods.numel, "nelement": methods.numel,
-    "is_contiguous": methods.is_contiguous, "backward": methods.backward,
-    "requires_grad_": methods.requires_grad_, "detach_": methods.detach_,
-    "register_hook": methods.register_hook, "retain_grad": methods.retain_grad,
+    "__getitem__": get_item,
+    "__setitem__": set_item,
+    "__len__": methods.length,
+    "__bool__": methods.truth,
+    "__index__": methods.index_number,
+    "__iter__": methods.iterate,
+    "__repr__": methods.text,
+    "__format__": methods.formatted,
+    "__deepcopy__": methods.deep_copy,
+    "__reduce_ex__": lambda self, protocol: methods.pickled(self),
+    "__array__": methods.array_protocol,
+    "item": methods.item,
+    "tolist": methods.tolist,
+    "numpy": methods.to_numpy,
+    "to": methods.to,
+    "type": methods.type_,
+    "size": methods.size,
+    "stride": methods.stride,
+    "numel": methods.numel,
+    "nelement": methods.numel,
+    "is_contiguous": methods.is_contiguous,
+    "backward": methods.backward,
+    "requires_grad_": methods.requires_grad_,
+    "detach_": methods.detach_,
+    "register_hook": methods.register_hook,
+    "retain_grad": methods.retain_grad,
     "register_post_accumulate_grad_hook": methods.register_post_accumulate_grad_hook,
-    "element_size": methods.element_size, "data_ptr": methods.data_ptr,
+    "element_size": methods.element_size,
+    "data_ptr": methods.data_ptr,
     "storage_offset": methods.storage_offset,
     "max": methods.extremum_method("amax", "max_dim", "maximum"),
     "min": methods.extremum_method("amin", "min_dim", "minimum"),
-    "dim": lambda self: self.ndim, "ndimension": lambda self: self.ndim,
-    "cpu": lambda self: self, "is_floating_point": lambda self: self.dtype.is_floating_point,
-    "is_complex": lambda self: False, "type_as": lambda self, other: methods.to(self, other.dtype),
+    "dim": lambda self: self.ndim,
+    "ndimension": lambda self: self.ndim,
+    "cpu": lambda self: self,
+    "is_floating_point": lambda self: self.dtype.is_floating_point,
+    "is_complex": lambda self: False,
+    "type_as": lambda self, other: methods.to(self, other.dtype),
     "zero_": lambda self: call(lookup("copy_"), (self, _scalar(self, 0), False)),
     "fill_": lambda self, value: call(lookup("copy_"), (self, _scalar(self, value), False)),
     "element": methods.item,
-}  # fmt: skip
+}
 
 
 def _scalar(tensor: Tensor, value: Any) -> Tensor:
@@ -150,19 +178,28 @@ def _bind_methods() -> None:
     for name in ("sort", "topk"):
         _attach(name, methods.pair_method(name))
     for dtype, names in (
-        (dtypes.float32, ("float",)), (dtypes.float64, ("double",)), (dtypes.float16, ("half",)),
-        (dtypes.bfloat16, ("bfloat16",)), (dtypes.int64, ("long",)), (dtypes.int32, ("int",)),
-        (dtypes.int16, ("short",)), (dtypes.int8, ("char",)), (dtypes.uint8, ("byte",)),
+        (dtypes.float32, ("float",)),
+        (dtypes.float64, ("double",)),
+        (dtypes.float16, ("half",)),
+        (dtypes.bfloat16, ("bfloat16",)),
+        (dtypes.int64, ("long",)),
+        (dtypes.int32, ("int",)),
+        (dtypes.int16, ("short",)),
+        (dtypes.int8, ("char",)),
+        (dtypes.uint8, ("byte",)),
         (dtypes.bool, ("bool",)),
-    ):  # fmt: skip
+    ):
         for name in names:
             _attach(name, _cast(dtype))
     for name, getter in (
-        ("T", methods.permute_property), ("mT", methods.matrix_transpose),
-        ("H", methods.matrix_transpose), ("is_cuda", lambda self: self.device.type == "cuda"),
+        ("T", methods.permute_property),
+        ("mT", methods.matrix_transpose),
+        ("H", methods.matrix_transpose),
+        ("is_cuda", lambda self: self.device.type == "cuda"),
         ("is_meta", lambda self: self.device.type == "meta"),
-        ("itemsize", methods.element_size), ("nbytes", lambda self: self.numel() * self.itemsize),
-    ):  # fmt: skip
+        ("itemsize", methods.element_size),
+        ("nbytes", lambda self: self.numel() * self.itemsize),
+    ):
         setattr(Tensor, name, property(getter))
 
 

@@ -33,10 +33,14 @@ def _full(size, fill_value, dtype, device):
         return numpy.full(size, numpy.asarray(fill_value).astype(wanted), wanted)
 
 
-defop("full(int[] size, Scalar fill_value, *, dtype? dtype=None, device? device=None) -> Tensor",
-      CREATION, eager=_full, method=False,
-      infer=lambda size, fill_value, dtype, device: Meta(tuple(size), _dtype_of(fill_value, dtype)),
-      doc="A tensor filled with one value.")  # fmt: skip
+defop(
+    "full(int[] size, Scalar fill_value, *, dtype? dtype=None, device? device=None) -> Tensor",
+    CREATION,
+    eager=_full,
+    method=False,
+    infer=lambda size, fill_value, dtype, device: Meta(tuple(size), _dtype_of(fill_value, dtype)),
+    doc="A tensor filled with one value.",
+)
 
 
 def arange_length(start, end, step):
@@ -57,15 +61,24 @@ def _range(start, end, step, dtype, device):
     wanted = _arange_dtype(start, end, step, dtype).numpy
     count = arange_length(start, end, step)
     work = numpy.int64 if wanted.kind in "iub" else numpy.float64
-    return (numpy.asarray(start, work) + numpy.arange(count).astype(work)
-            * numpy.asarray(step, work)).astype(wanted)  # fmt: skip
+    return (
+        numpy.asarray(start, work) + numpy.arange(count).astype(work) * numpy.asarray(step, work)
+    ).astype(wanted)
 
 
-defop("range_(Scalar start, Scalar end, Scalar step=1, *, dtype? dtype=None, "
-      "device? device=None) -> Tensor", CREATION, eager=_range, method=False, function=False,
-      infer=lambda start, end, step, dtype, device: Meta(
-          (arange_length(start, end, step),), _arange_dtype(start, end, step, dtype)),
-      doc="start, start + step, ... up to but without end.", torch="torch.arange")  # fmt: skip
+defop(
+    "range_(Scalar start, Scalar end, Scalar step=1, *, dtype? dtype=None, "
+    "device? device=None) -> Tensor",
+    CREATION,
+    eager=_range,
+    method=False,
+    function=False,
+    infer=lambda start, end, step, dtype, device: Meta(
+        (arange_length(start, end, step),), _arange_dtype(start, end, step, dtype)
+    ),
+    doc="start, start + step, ... up to but without end.",
+    torch="torch.arange",
+)
 
 
 def _uniform(seed, counter, size, dtype):
@@ -73,10 +86,16 @@ def _uniform(seed, counter, size, dtype):
     return random.uniform_floats(seed, counter, count).reshape(size).astype(dtype.numpy)
 
 
-defop("uniform(Scalar seed, Scalar counter, int[] size, dtype dtype) -> Tensor", RANDOM,
-      eager=_uniform, method=False, function=False, torch="torch.rand",
-      infer=lambda seed, counter, size, dtype: Meta(tuple(size), dtype),
-      doc="Numbers in [0, 1) from a Philox seed and counter.")  # fmt: skip
+defop(
+    "uniform(Scalar seed, Scalar counter, int[] size, dtype dtype) -> Tensor",
+    RANDOM,
+    eager=_uniform,
+    method=False,
+    function=False,
+    torch="torch.rand",
+    infer=lambda seed, counter, size, dtype: Meta(tuple(size), dtype),
+    doc="Numbers in [0, 1) from a Philox seed and counter.",
+)
 
 
 def _words(seed, counter, size):
@@ -84,10 +103,16 @@ def _words(seed, counter, size):
     return random.random_words(seed, counter, count).reshape(size).astype(numpy.int64)
 
 
-defop("random_words(Scalar seed, Scalar counter, int[] size) -> Tensor", RANDOM, eager=_words,
-      method=False, function=False, torch="torch.randint",
-      infer=lambda seed, counter, size: Meta(tuple(size), dtypes.int64),
-      doc="32-bit words (in int64) from a Philox seed and counter.")  # fmt: skip
+defop(
+    "random_words(Scalar seed, Scalar counter, int[] size) -> Tensor",
+    RANDOM,
+    eager=_words,
+    method=False,
+    function=False,
+    torch="torch.randint",
+    infer=lambda seed, counter, size: Meta(tuple(size), dtypes.int64),
+    doc="32-bit words (in int64) from a Philox seed and counter.",
+)
 
 
 def take_counters(count, generator=None):
@@ -128,13 +153,32 @@ def _randint(low, high, size, dtype, device, generator):
 
 
 _TAIL = "*, dtype? dtype=None, device? device=None, any? generator=None) -> Tensor"
-defop(f"rand(int[...] size, {_TAIL}", COMPOSITE, decomp=_rand, method=False, effects="random",
-      doc="Numbers uniform in [0, 1).")  # fmt: skip
-defop(f"randn(int[...] size, {_TAIL}", COMPOSITE, decomp=_randn, method=False, effects="random",
-      doc="Numbers from the normal distribution with mean 0 and variance 1.")  # fmt: skip
-defop(f"random_integers(int low, int high, int[] size, {_TAIL}", COMPOSITE, decomp=_randint,
-      method=False, function=False, effects="random", torch="torch.randint",
-      doc="Integers uniform in [low, high).")  # fmt: skip
+defop(
+    f"rand(int[...] size, {_TAIL}",
+    COMPOSITE,
+    decomp=_rand,
+    method=False,
+    effects="random",
+    doc="Numbers uniform in [0, 1).",
+)
+defop(
+    f"randn(int[...] size, {_TAIL}",
+    COMPOSITE,
+    decomp=_randn,
+    method=False,
+    effects="random",
+    doc="Numbers from the normal distribution with mean 0 and variance 1.",
+)
+defop(
+    f"random_integers(int low, int high, int[] size, {_TAIL}",
+    COMPOSITE,
+    decomp=_randint,
+    method=False,
+    function=False,
+    effects="random",
+    torch="torch.randint",
+    doc="Integers uniform in [low, high).",
+)
 
 
 def _dropout(input, p, training):
@@ -146,13 +190,24 @@ def _dropout(input, p, training):
     return input * (noise >= p).to(input.dtype) * (1 / (1 - p))
 
 
-defop("dropout(Tensor input, float p=0.5, bool training=True) -> Tensor", COMPOSITE,
-      decomp=_dropout, method=False, effects="random", torch="torch.nn.functional.dropout",
-      doc="Zeros elements with probability p and scales the others by 1 / (1 - p).")  # fmt: skip
-defop("bernoulli(Tensor self, *, any? generator=None) -> Tensor", COMPOSITE, effects="random",
-      decomp=lambda self, generator: (
-          _op("rand", tuple(self.shape), dtypes.float32, None, generator) < self).to(self.dtype),
-      doc="1 with the probability the element says, else 0.")  # fmt: skip
+defop(
+    "dropout(Tensor input, float p=0.5, bool training=True) -> Tensor",
+    COMPOSITE,
+    decomp=_dropout,
+    method=False,
+    effects="random",
+    torch="torch.nn.functional.dropout",
+    doc="Zeros elements with probability p and scales the others by 1 / (1 - p).",
+)
+defop(
+    "bernoulli(Tensor self, *, any? generator=None) -> Tensor",
+    COMPOSITE,
+    effects="random",
+    decomp=lambda self, generator: (
+        _op("rand", tuple(self.shape), dtypes.float32, None, generator) < self
+    ).to(self.dtype),
+    doc="1 with the probability the element says, else 0.",
+)
 
 
 def _randperm(n, generator, dtype, device):
@@ -162,6 +217,11 @@ def _randperm(n, generator, dtype, device):
     return order if dtype is None else order.to(dtype)
 
 
-defop("randperm(int n, *, any? generator=None, dtype? dtype=None, device? device=None) -> Tensor",
-      COMPOSITE, decomp=_randperm, method=False, effects="random",
-      doc="The integers below n in random order.")  # fmt: skip
+defop(
+    "randperm(int n, *, any? generator=None, dtype? dtype=None, device? device=None) -> Tensor",
+    COMPOSITE,
+    decomp=_randperm,
+    method=False,
+    effects="random",
+    doc="The integers below n in random order.",
+)

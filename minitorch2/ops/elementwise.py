@@ -17,55 +17,134 @@ from minitorch2.ops.table import POINTWISE, Meta, defop
 
 
 def _float(name, expr, vjp, saves, doc, eager=None):
-    defop(f"{name}(Operand self) -> Tensor", POINTWISE, promote="float", expr=expr,
-          eager=eager or primitives.function(name), saves=saves, vjp=vjp, doc=doc)  # fmt: skip
+    defop(
+        f"{name}(Operand self) -> Tensor",
+        POINTWISE,
+        promote="float",
+        expr=expr,
+        eager=eager or primitives.function(name),
+        saves=saves,
+        vjp=vjp,
+        doc=doc,
+    )
 
 
 _float("exp", "exp(self)", lambda s, g: g * s.result, "result", "e to the power self.")
-_float("exp2", "exp2(self)", lambda s, g: g * (s.result * math.log(2)), "result",
-       "2 to the power self.")  # fmt: skip
-_float("expm1", "expm1(self)", lambda s, g: g * (s.result + 1), "result",
-       "exp(self) - 1, exact near zero.")  # fmt: skip
+_float(
+    "exp2",
+    "exp2(self)",
+    lambda s, g: g * (s.result * math.log(2)),
+    "result",
+    "2 to the power self.",
+)
+_float(
+    "expm1",
+    "expm1(self)",
+    lambda s, g: g * (s.result + 1),
+    "result",
+    "exp(self) - 1, exact near zero.",
+)
 _float("log", "log(self)", lambda s, g: g / s.self, "self", "Natural logarithm.")
-_float("log2", "log2(self)", lambda s, g: g / (s.self * math.log(2)), "self",
-       "Logarithm to base 2.")  # fmt: skip
-_float("log10", "log10(self)", lambda s, g: g / (s.self * math.log(10)), "self",
-       "Logarithm to base 10.")  # fmt: skip
-_float("log1p", "log1p(self)", lambda s, g: g / (s.self + 1), "self",
-       "log(1 + self), exact near zero.")  # fmt: skip
+_float(
+    "log2", "log2(self)", lambda s, g: g / (s.self * math.log(2)), "self", "Logarithm to base 2."
+)
+_float(
+    "log10",
+    "log10(self)",
+    lambda s, g: g / (s.self * math.log(10)),
+    "self",
+    "Logarithm to base 10.",
+)
+_float(
+    "log1p", "log1p(self)", lambda s, g: g / (s.self + 1), "self", "log(1 + self), exact near zero."
+)
 _float("sin", "sin(self)", lambda s, g: g * s.self.cos(), "self", "Sine of an angle in radians.")
-_float("cos", "cos(self)", lambda s, g: -(g * s.self.sin()), "self",
-       "Cosine of an angle in radians.")  # fmt: skip
+_float(
+    "cos", "cos(self)", lambda s, g: -(g * s.self.sin()), "self", "Cosine of an angle in radians."
+)
 _float("tan", "tan(self)", lambda s, g: g * (1 + s.result * s.result), "result", "Tangent.")
 _float("asin", "asin(self)", lambda s, g: g * (1 - s.self * s.self).rsqrt(), "self", "Arcsine.")
-_float("acos", "acos(self)", lambda s, g: -(g * (1 - s.self * s.self).rsqrt()), "self",
-       "Arccosine.")  # fmt: skip
+_float(
+    "acos", "acos(self)", lambda s, g: -(g * (1 - s.self * s.self).rsqrt()), "self", "Arccosine."
+)
 _float("atan", "atan(self)", lambda s, g: g / (1 + s.self * s.self), "self", "Arctangent.")
 _float("sinh", "sinh(self)", lambda s, g: g * s.self.cosh(), "self", "Hyperbolic sine.")
 _float("cosh", "cosh(self)", lambda s, g: g * s.self.sinh(), "self", "Hyperbolic cosine.")
-_float("tanh", "tanh(self)", lambda s, g: g * (1 - s.result * s.result), "result",
-       "Hyperbolic tangent.")  # fmt: skip
-_float("sigmoid", "sigmoid(self)", lambda s, g: g * ((1 - s.result) * s.result), "result",
-       "1 / (1 + exp(-self)).")  # fmt: skip
-_float("erf", "erf(self)",
-       lambda s, g: g * ((s.self * -s.self).exp() * (2 / math.sqrt(math.pi))), "self",
-       "The error function.")  # fmt: skip
-_float("sqrt", "sqrt(self)", lambda s, g: g / (s.result * 2), "result", "Square root.",
-       eager=numpy.sqrt)  # fmt: skip
-_float("rsqrt", "rsqrt(self)",
-       lambda s, g: g * (s.result * s.result * s.result * -0.5), "result",
-       "1 / sqrt(self).", eager=lambda a: numpy.divide(1, numpy.sqrt(a), dtype=a.dtype))  # fmt: skip
-_float("reciprocal", "1 / self", lambda s, g: -g * (s.result * s.result), "result",
-       "1 / self.", eager=lambda a: numpy.divide(1, a, dtype=a.dtype))  # fmt: skip
+_float(
+    "tanh",
+    "tanh(self)",
+    lambda s, g: g * (1 - s.result * s.result),
+    "result",
+    "Hyperbolic tangent.",
+)
+_float(
+    "sigmoid",
+    "sigmoid(self)",
+    lambda s, g: g * ((1 - s.result) * s.result),
+    "result",
+    "1 / (1 + exp(-self)).",
+)
+_float(
+    "erf",
+    "erf(self)",
+    lambda s, g: g * ((s.self * -s.self).exp() * (2 / math.sqrt(math.pi))),
+    "self",
+    "The error function.",
+)
+_float(
+    "sqrt",
+    "sqrt(self)",
+    lambda s, g: g / (s.result * 2),
+    "result",
+    "Square root.",
+    eager=numpy.sqrt,
+)
+_float(
+    "rsqrt",
+    "rsqrt(self)",
+    lambda s, g: g * (s.result * s.result * s.result * -0.5),
+    "result",
+    "1 / sqrt(self).",
+    eager=lambda a: numpy.divide(1, numpy.sqrt(a), dtype=a.dtype),
+)
+_float(
+    "reciprocal",
+    "1 / self",
+    lambda s, g: -g * (s.result * s.result),
+    "result",
+    "1 / self.",
+    eager=lambda a: numpy.divide(1, a, dtype=a.dtype),
+)
 
-defop("neg(Operand self) -> Tensor", POINTWISE, eager=numpy.negative, expr="-self",
-      vjp=lambda s, g: -g, doc="The negative.")  # fmt: skip
-defop("abs(Operand self) -> Tensor", POINTWISE, eager=numpy.abs, expr="abs(self)", saves="self",
-      vjp=lambda s, g: g * s.self.sign(), doc="The absolute value.")  # fmt: skip
-defop("sign(Operand self) -> Tensor", POINTWISE,
-      eager=lambda a: numpy.greater(a, 0).astype(a.dtype) - numpy.less(a, 0).astype(a.dtype)
-      if a.dtype.kind != "b" else a,
-      expr="sign(self)", vjp=lambda s, g: g * 0, doc="-1, 0 or 1.")  # fmt: skip
+defop(
+    "neg(Operand self) -> Tensor",
+    POINTWISE,
+    eager=numpy.negative,
+    expr="-self",
+    vjp=lambda s, g: -g,
+    doc="The negative.",
+)
+defop(
+    "abs(Operand self) -> Tensor",
+    POINTWISE,
+    eager=numpy.abs,
+    expr="abs(self)",
+    saves="self",
+    vjp=lambda s, g: g * s.self.sign(),
+    doc="The absolute value.",
+)
+defop(
+    "sign(Operand self) -> Tensor",
+    POINTWISE,
+    eager=lambda a: (
+        numpy.greater(a, 0).astype(a.dtype) - numpy.less(a, 0).astype(a.dtype)
+        if a.dtype.kind != "b"
+        else a
+    ),
+    expr="sign(self)",
+    vjp=lambda s, g: g * 0,
+    doc="-1, 0 or 1.",
+)
 
 
 def _identity_for_integers(function):
@@ -73,25 +152,59 @@ def _identity_for_integers(function):
 
 
 for _name, _function in (
-    ("floor", numpy.floor), ("ceil", numpy.ceil), ("trunc", numpy.trunc), ("round", numpy.rint),
-):  # fmt: skip
-    defop(f"{_name}(Operand self) -> Tensor", POINTWISE, eager=_identity_for_integers(_function),
-          expr=f"{_name}(self)", vjp=lambda s, g: g * 0,
-          doc=f"Rounding: {_name} (halves to even).")  # fmt: skip
+    ("floor", numpy.floor),
+    ("ceil", numpy.ceil),
+    ("trunc", numpy.trunc),
+    ("round", numpy.rint),
+):
+    defop(
+        f"{_name}(Operand self) -> Tensor",
+        POINTWISE,
+        eager=_identity_for_integers(_function),
+        expr=f"{_name}(self)",
+        vjp=lambda s, g: g * 0,
+        doc=f"Rounding: {_name} (halves to even).",
+    )
 
-defop("logical_not(Operand self) -> Tensor", POINTWISE, eager=numpy.logical_not,
-      expr="self == 0", promote="bool", doc="Whether the element is zero or False.")  # fmt: skip
-defop("bitwise_not(Operand self) -> Tensor", POINTWISE, eager=numpy.invert, expr="~self",
-      doc="The bits inverted (bools negated).")  # fmt: skip
-defop("isnan(Operand self) -> Tensor", POINTWISE,
-      eager=lambda a: numpy.not_equal(a, a), expr="self != self",
-      promote="bool", doc="Whether the element is not a number.")  # fmt: skip
-defop("isinf(Operand self) -> Tensor", POINTWISE,
-      eager=lambda a: numpy.isinf(a), expr="isinf(self)", promote="bool",
-      doc="Whether the element is infinite.")  # fmt: skip
-defop("isfinite(Operand self) -> Tensor", POINTWISE,
-      eager=lambda a: numpy.isfinite(a), expr="isfinite(self)", promote="bool",
-      doc="Whether the element is neither infinite nor nan.")  # fmt: skip
+defop(
+    "logical_not(Operand self) -> Tensor",
+    POINTWISE,
+    eager=numpy.logical_not,
+    expr="self == 0",
+    promote="bool",
+    doc="Whether the element is zero or False.",
+)
+defop(
+    "bitwise_not(Operand self) -> Tensor",
+    POINTWISE,
+    eager=numpy.invert,
+    expr="~self",
+    doc="The bits inverted (bools negated).",
+)
+defop(
+    "isnan(Operand self) -> Tensor",
+    POINTWISE,
+    eager=lambda a: numpy.not_equal(a, a),
+    expr="self != self",
+    promote="bool",
+    doc="Whether the element is not a number.",
+)
+defop(
+    "isinf(Operand self) -> Tensor",
+    POINTWISE,
+    eager=lambda a: numpy.isinf(a),
+    expr="isinf(self)",
+    promote="bool",
+    doc="Whether the element is infinite.",
+)
+defop(
+    "isfinite(Operand self) -> Tensor",
+    POINTWISE,
+    eager=lambda a: numpy.isfinite(a),
+    expr="isfinite(self)",
+    promote="bool",
+    doc="Whether the element is neither infinite nor nan.",
+)
 
 
 def _relu(a):
@@ -102,8 +215,15 @@ def _relu_vjp(s, g):
     return call(WHERE, (s.result > 0, g, 0.0))
 
 
-RELU = defop("relu(Operand self) -> Tensor", POINTWISE, eager=_relu, expr="maximum(self, 0)",
-             saves="result", vjp=_relu_vjp, doc="max(self, 0); nan stays nan.")  # fmt: skip
+RELU = defop(
+    "relu(Operand self) -> Tensor",
+    POINTWISE,
+    eager=_relu,
+    expr="maximum(self, 0)",
+    saves="result",
+    vjp=_relu_vjp,
+    doc="max(self, 0); nan stays nan.",
+)
 
 
 def _convert(a, dtype):
@@ -117,7 +237,15 @@ def _infer_convert(self, dtype):
     return Meta(tuple(self.shape), dtype)
 
 
-CONVERT = defop("convert(Tensor self, dtype dtype) -> Tensor", POINTWISE, eager=_convert,
-                expr="convert(self)", promote="convert", infer=_infer_convert,
-                vjp=lambda s, g: g if g.dtype is s.self.dtype else call(CONVERT, (g, s.self.dtype)),
-                method=False, function=False, doc="The elements in another dtype.")  # fmt: skip
+CONVERT = defop(
+    "convert(Tensor self, dtype dtype) -> Tensor",
+    POINTWISE,
+    eager=_convert,
+    expr="convert(self)",
+    promote="convert",
+    infer=_infer_convert,
+    vjp=lambda s, g: g if g.dtype is s.self.dtype else call(CONVERT, (g, s.self.dtype)),
+    method=False,
+    function=False,
+    doc="The elements in another dtype.",
+)

@@ -45,7 +45,9 @@ def _as_index_tensor(part: Any) -> Tensor:
 def _parts(index: Any) -> list[Any]:
     if isinstance(index, tuple):
         return list(index)
-    if isinstance(index, list) and any(isinstance(i, (slice, type(None), type(...))) for i in index):
+    if isinstance(index, list) and any(
+        isinstance(i, (slice, type(None), type(...))) for i in index
+    ):
         return list(index)
     return [index]
 
@@ -62,18 +64,24 @@ def _consumed(part: Any) -> int:
 def basic_view(tensor: Tensor, index: Any) -> tuple[Tensor, list[Any]]:
     """The view that the basic parts select, and the tensor indices left for its dimensions."""
     parts = [
-        part if _is_integer(part) or part is None or part is Ellipsis or isinstance(part, (slice, bool))
-        else _as_index_tensor(part) for part in _parts(index)
-    ]  # fmt: skip
+        part
+        if _is_integer(part) or part is None or part is Ellipsis or isinstance(part, (slice, bool))
+        else _as_index_tensor(part)
+        for part in _parts(index)
+    ]
     used = sum(_consumed(part) for part in parts)
     if used > tensor.ndim:
-        raise IndexOutOfRange(f"{used} indices for a tensor of shape {list(tensor.shape)}",
-                              f"too many indices for tensor of dimension {tensor.ndim}",
-                              "index at most that many dimensions")  # fmt: skip
+        raise IndexOutOfRange(
+            f"{used} indices for a tensor of shape {list(tensor.shape)}",
+            f"too many indices for tensor of dimension {tensor.ndim}",
+            "index at most that many dimensions",
+        )
     if sum(part is Ellipsis for part in parts) > 1:
-        raise IndexOutOfRange("an index with several ellipses",
-                              "an index can only have a single ellipsis ('...')",
-                              "keep one")  # fmt: skip
+        raise IndexOutOfRange(
+            "an index with several ellipses",
+            "an index can only have a single ellipsis ('...')",
+            "keep one",
+        )
     gap = tensor.ndim - used
     at, left = 0, []
     for part in parts:
@@ -138,10 +146,17 @@ def get_item(tensor: Tensor, index: Any) -> Tensor:
 def set_item(tensor: Tensor, index: Any, value: Any) -> None:
     """`tensor[index] = value`."""
     if not isinstance(value, Tensor):
-        value = _op("full", (), value, tensor.dtype, tensor.device) if not hasattr(
-            value, "__len__") else wrap(numpy.asarray(value, tensor.dtype.numpy))  # fmt: skip
-    if (isinstance(index, Tensor) and index.dtype is dtypes.bool and value.ndim == 0
-            and index.ndim == tensor.ndim):  # fmt: skip
+        value = (
+            _op("full", (), value, tensor.dtype, tensor.device)
+            if not hasattr(value, "__len__")
+            else wrap(numpy.asarray(value, tensor.dtype.numpy))
+        )
+    if (
+        isinstance(index, Tensor)
+        and index.dtype is dtypes.bool
+        and value.ndim == 0
+        and index.ndim == tensor.ndim
+    ):
         _op("copy_", tensor, _op("where", index, value.to(tensor.dtype), tensor), False)
         return
     viewed, left = basic_view(tensor, index)

@@ -91,9 +91,11 @@ def check_operand(op: Op, args: Sequence[Any], position: int) -> None:
 
 def is_number(value: Any) -> bool:
     """Whether a value can stand as a number in a pointwise op (symbolic ones included)."""
-    return isinstance(value, (bool, int, float)) or hasattr(value, "scalar_kind") or (
-        hasattr(value, "__float__") and hasattr(value, "item") and not is_tensor_like(value)
-    )  # fmt: skip
+    return (
+        isinstance(value, (bool, int, float))
+        or hasattr(value, "scalar_kind")
+        or (hasattr(value, "__float__") and hasattr(value, "item") and not is_tensor_like(value))
+    )
 
 
 def pointwise_layout(shape: tuple[int, ...], layouts: Sequence[Layout]) -> Layout:

@@ -40,28 +40,38 @@ def _infer_copy(self, src, non_blocking):
     return Meta(tuple(self.shape), self.dtype)
 
 
-COPY = defop("copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)", INPLACE,
-             eager=_copy, infer=_infer_copy, effects="writes", function=False,
-             vjp=lambda s, g: (None, fit_gradient(g, Spec(s.src.shape, s.src.dtype, None))),
-             doc="Overwrite the tensor with another, converted and broadcast.")  # fmt: skip
+COPY = defop(
+    "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
+    INPLACE,
+    eager=_copy,
+    infer=_infer_copy,
+    effects="writes",
+    function=False,
+    vjp=lambda s, g: (None, fit_gradient(g, Spec(s.src.shape, s.src.dtype, None))),
+    doc="Overwrite the tensor with another, converted and broadcast.",
+)
 
 
 def write(target, source, *rest):
     """Carry out `copy_` below the modes: check, write, give the target its new history."""
     check_write(target)
     if target.layout.overlaps_itself():
-        raise InPlaceError(f"a write into {describe_value(target)}",
-                           "unsupported operation: more than one element of the written-to "
-                           "tensor refers to a single memory location. Please clone() the "
-                           "tensor before performing the operation",
-                           "clone() the expanded tensor first")  # fmt: skip
+        raise InPlaceError(
+            f"a write into {describe_value(target)}",
+            "unsupported operation: more than one element of the written-to "
+            "tensor refers to a single memory location. Please clone() the "
+            "tensor before performing the operation",
+            "clone() the expanded tensor first",
+        )
     shape = tuple(source.layout.shape)
     whole = tuple(target.layout.shape)
     if shape != whole and broadcast_shapes(whole, shape) != whole:
-        raise ShapeError(f"copy_({describe_value(target)}, {describe_value(source)})",
-                         f"output with shape {list(whole)} doesn't match the broadcast shape "
-                         f"{list(broadcast_shapes(whole, shape))}",
-                         "the source must broadcast to the target")  # fmt: skip
+        raise ShapeError(
+            f"copy_({describe_value(target)}, {describe_value(source)})",
+            f"output with shape {list(whole)} doesn't match the broadcast shape "
+            f"{list(broadcast_shapes(whole, shape))}",
+            "the source must broadcast to the target",
+        )
     if source.storage is target.storage and source is not target and source._array is not None:
         with _no_grad():
             plain = call(lookup("clone"), (source,))
@@ -93,15 +103,19 @@ def _inplace_form(op: Op):
         result = op.public(self, *rest) if op.kind == COMPOSITE else call(op, (self, *rest))
         if result.dtype is not self.dtype:
             if not dtypes.can_cast(result.dtype, self.dtype):
-                raise DtypeError(f"{op.name}_({describe_value(self)}, ...)",
-                                 f"result type {result.dtype} can't be cast to the desired output "
-                                 f"type {self.dtype}", "convert self first, or use the "
-                                 "out-of-place form")  # fmt: skip
+                raise DtypeError(
+                    f"{op.name}_({describe_value(self)}, ...)",
+                    f"result type {result.dtype} can't be cast to the desired output "
+                    f"type {self.dtype}",
+                    "convert self first, or use the out-of-place form",
+                )
         if tuple(result.layout.shape) != tuple(self.layout.shape):
-            raise ShapeError(f"{op.name}_({describe_value(self)}, ...)",
-                             f"output with shape {list(self.shape)} doesn't match the broadcast "
-                             f"shape {list(result.shape)}",
-                             "the other operand must broadcast to self")  # fmt: skip
+            raise ShapeError(
+                f"{op.name}_({describe_value(self)}, ...)",
+                f"output with shape {list(self.shape)} doesn't match the broadcast "
+                f"shape {list(result.shape)}",
+                "the other operand must broadcast to self",
+            )
         return call(COPY, (self, result, False))
 
     return inplace
@@ -114,16 +128,40 @@ def derive(op: Op) -> Op:
     text = op.signature.text.replace(op.name + "(", op.name + "_(", 1)
     text = text.replace(f"{first.type} {first.name}", f"Tensor(a!) {first.name}", 1)
     signature = Signature(op.name + "_", (written, *rest), ("Tensor(a!)",), ("",), text)
-    return add_row(Op(signature.name, signature, COMPOSITE, decomp=_inplace_form(op),
-                       effects="writes", function=op.name in FUNCTIONS_TOO, inplace_of=op,
-                       doc=f"{op.doc} Written into self.",
-                       torch=f"torch.Tensor.{signature.name}"))  # fmt: skip
+    return add_row(
+        Op(
+            signature.name,
+            signature,
+            COMPOSITE,
+            decomp=_inplace_form(op),
+            effects="writes",
+            function=op.name in FUNCTIONS_TOO,
+            inplace_of=op,
+            doc=f"{op.doc} Written into self.",
+            torch=f"torch.Tensor.{signature.name}",
+        )
+    )
 
 
 FUNCTIONS_TOO = ("relu", "exp", "sqrt", "abs", "neg", "tanh", "sigmoid", "clamp")
-OTHERS = ("masked_fill", "clamp", "div", "tril", "triu", "scatter_add", "scatter", "index_add",
-          "index_put", "cumsum", "addcmul", "addcdiv", "square", "clamp_min", "clamp_max",
-          "logical_not")  # fmt: skip
+OTHERS = (
+    "masked_fill",
+    "clamp",
+    "div",
+    "tril",
+    "triu",
+    "scatter_add",
+    "scatter",
+    "index_add",
+    "index_put",
+    "cumsum",
+    "addcmul",
+    "addcdiv",
+    "square",
+    "clamp_min",
+    "clamp_max",
+    "logical_not",
+)
 
 
 def derive_all() -> None:

@@ -31,8 +31,11 @@ def _concrete(self: Tensor, asked: str) -> numpy.ndarray:
         if handler is not None:
             return handler(self, asked)
     if self.storage.block is None:
-        raise OperationError(asked, "the tensor has no data (it lives on the meta device)",
-                             "make it on a real device")  # fmt: skip
+        raise OperationError(
+            asked,
+            "the tensor has no data (it lives on the meta device)",
+            "make it on a real device",
+        )
     return self.array
 
 
@@ -60,9 +63,11 @@ def tolist(self: Tensor) -> Any:
 def to_numpy(self: Tensor, *, force: bool = False) -> numpy.ndarray:
     """The elements as a numpy array that shares the memory."""
     if self.requires_grad and not force:
-        raise AutogradError("numpy() of a tensor that requires grad",
-                            "Can't call numpy() on Tensor that requires grad",
-                            "Use tensor.detach().numpy() instead")  # fmt: skip
+        raise AutogradError(
+            "numpy() of a tensor that requires grad",
+            "Can't call numpy() on Tensor that requires grad",
+            "Use tensor.detach().numpy() instead",
+        )
     return _concrete(self, "numpy()")
 
 
@@ -88,8 +93,11 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if as_device(where).type == "meta":
             return fake_tensor(tuple(self.shape), wanted or self.dtype)
         if self.device.type == "meta":
-            raise OperationError(f"to({where})", "Cannot copy out of meta tensor; no data!",
-                                 "make the tensor on the device instead")  # fmt: skip
+            raise OperationError(
+                f"to({where})",
+                "Cannot copy out of meta tensor; no data!",
+                "make the tensor on the device instead",
+            )
         require_available(as_device(where))
     if wanted is not None and wanted is not self.dtype:
         return _op("convert", self, wanted)
@@ -107,10 +115,17 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
 
 
 _TYPE_NAMES = {
-    "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16",
-    "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte",
+    "float32": "Float",
+    "float64": "Double",
+    "float16": "Half",
+    "bfloat16": "BFloat16",
+    "int64": "Long",
+    "int32": "Int",
+    "int16": "Short",
+    "int8": "Char",
+    "uint8": "Byte",
     "bool": "Bool",
-}  # fmt: skip
+}
 
 
 def size(self: Tensor, dim: int | None = None) -> Any:
@@ -131,8 +146,7 @@ def numel(self: Tensor) -> int:
 def length(self: Tensor) -> int:
     """The size of the first dimension."""
     if self.ndim == 0:
-        raise ArgumentTypeError("len() of a 0-d tensor", "it has no first dimension",
-                                "use numel()")  # fmt: skip
+        raise ArgumentTypeError("len() of a 0-d tensor", "it has no first dimension", "use numel()")
     return self.layout.shape[0]
 
 
@@ -145,25 +159,31 @@ def truth(self: Tensor) -> bool:
     """The truth of the only element."""
     if self.numel() != 1:
         what = "no values" if self.numel() == 0 else "more than one value"
-        raise OperationError(f"bool() of a tensor of shape {list(self.shape)}",
-                             f"Boolean value of Tensor with {what} is ambiguous",
-                             "use .any() or .all()")  # fmt: skip
+        raise OperationError(
+            f"bool() of a tensor of shape {list(self.shape)}",
+            f"Boolean value of Tensor with {what} is ambiguous",
+            "use .any() or .all()",
+        )
     return bool(item(self))
 
 
 def index_number(self: Tensor) -> int:
     """An integer tensor of one element used as an index."""
     if self.dtype.is_floating_point or self.numel() != 1:
-        raise ArgumentTypeError("a tensor used as an index", "only integer tensors of a single "
-                                "element can be converted to an index", "use .long()")  # fmt: skip
+        raise ArgumentTypeError(
+            "a tensor used as an index",
+            "only integer tensors of a single element can be converted to an index",
+            "use .long()",
+        )
     return int(item(self))
 
 
 def iterate(self: Tensor) -> Any:
     """The parts along the first dimension."""
     if self.ndim == 0:
-        raise ArgumentTypeError("iteration over a 0-d tensor", "it has no dimension to go along",
-                                "use item()")  # fmt: skip
+        raise ArgumentTypeError(
+            "iteration over a 0-d tensor", "it has no dimension to go along", "use item()"
+        )
     return iter(_op("unbind", self, 0))
 
 
@@ -184,9 +204,12 @@ def _parameter_class() -> Any:
 
 
 def backward(
-    self: Tensor, gradient: Any = None, retain_graph: bool | None = None,
-    create_graph: bool = False, inputs: Any = None,
-) -> None:  # fmt: skip
+    self: Tensor,
+    gradient: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
     """Accumulate the gradients of this tensor into the leaves it was computed from."""
     public.backward(self, gradient, retain_graph, create_graph, inputs)
 
@@ -208,8 +231,9 @@ def detach_(self: Tensor) -> Tensor:
 def register_hook(self: Tensor, hook: Any) -> RemovableHandle:
     """Call `hook(grad)` when the gradient is known; what it returns replaces it."""
     if not self.requires_grad:
-        raise AutogradError("register_hook", "cannot register a hook on a tensor that doesn't "
-                            "require gradient")  # fmt: skip
+        raise AutogradError(
+            "register_hook", "cannot register a hook on a tensor that doesn't require gradient"
+        )
     node = self.grad_fn
     if node is not None:
         return RemovableHandle(node.tensor_hooks.setdefault(self._output, {}), hook)
@@ -229,8 +253,9 @@ def retain_grad(self: Tensor) -> None:
 
     node = self.grad_fn
     if not self.requires_grad:
-        raise AutogradError("retain_grad", "can't retain_grad on Tensor that has "
-                            "requires_grad=False")  # fmt: skip
+        raise AutogradError(
+            "retain_grad", "can't retain_grad on Tensor that has requires_grad=False"
+        )
     if node is not None:
         node.retained[self._output] = weakref.ref(self)
         self._retains_grad = True
@@ -239,8 +264,9 @@ def retain_grad(self: Tensor) -> None:
 def new_tensor_method(name: str) -> Any:
     """new_zeros, new_ones, new_full, new_empty: same dtype and device unless given."""
 
-    def method(self: Tensor, *size: Any, dtype: Any = None, device: Any = None,
-               requires_grad: bool = False) -> Tensor:  # fmt: skip
+    def method(
+        self: Tensor, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    ) -> Tensor:
         value = {"zeros": 0, "ones": 1, "empty": 0}.get(name)
         if value is None:
             *size, value = size  # type: ignore[assignment]
@@ -322,9 +348,12 @@ def deep_copy(self: Tensor, memo: dict) -> Tensor:
     if id(self) in memo:
         return memo[id(self)]
     if self.grad_fn is not None:
-        raise OperationError("deepcopy of a tensor with history",
-                             "Only Tensors created explicitly by the user (graph leaves) support "
-                             "the deepcopy protocol", "detach() it first")  # fmt: skip
+        raise OperationError(
+            "deepcopy of a tensor with history",
+            "Only Tensors created explicitly by the user (graph leaves) support "
+            "the deepcopy protocol",
+            "detach() it first",
+        )
     before = state.grad_enabled
     state.grad_enabled = False
     try:
@@ -370,6 +399,7 @@ def permute_property(self: Tensor) -> Tensor:
 def matrix_transpose(self: Tensor) -> Tensor:
     """`x.mT`: the last two dimensions exchanged."""
     if self.ndim < 2:
-        raise ArgumentValueError("mT", f"the tensor has {self.ndim} dimensions",
-                                 "it needs at least two")  # fmt: skip
+        raise ArgumentValueError(
+            "mT", f"the tensor has {self.ndim} dimensions", "it needs at least two"
+        )
     return _op("transpose", self, -2, -1)

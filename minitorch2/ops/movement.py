@@ -29,23 +29,29 @@ def check_index(index, size, dim, name):
     bad = (index < 0) | (index >= size)
     if bad.any():
         value = int(index[bad].reshape(-1)[0])
-        raise IndexOutOfRange(f"{name} along dimension {dim}",
-                              f"index {value} is out of bounds for dimension {dim} with size {size}",
-                              f"indices must be from 0 to {size - 1}")  # fmt: skip
+        raise IndexOutOfRange(
+            f"{name} along dimension {dim}",
+            f"index {value} is out of bounds for dimension {dim} with size {size}",
+            f"indices must be from 0 to {size - 1}",
+        )
 
 
 def _check_index_dtype(index, name):
     if index.dtype not in (dtypes.int64, dtypes.int32):
-        raise DtypeError(f"{name} with an index of dtype {index.dtype}",
-                         "expected dtype int64 for index", "use index.long()")  # fmt: skip
+        raise DtypeError(
+            f"{name} with an index of dtype {index.dtype}",
+            "expected dtype int64 for index",
+            "use index.long()",
+        )
 
 
 def _gather(a, dim, index):
     if a.ndim == 0:
         return numpy.broadcast_to(a, index.shape).copy()
     check_index(index, a.shape[dim], dim, "gather()")
-    trimmed = tuple(slice(None) if d == dim % a.ndim else slice(index.shape[d])
-                    for d in range(a.ndim))  # fmt: skip
+    trimmed = tuple(
+        slice(None) if d == dim % a.ndim else slice(index.shape[d]) for d in range(a.ndim)
+    )
     return numpy.take_along_axis(a[trimmed], index, dim)
 
 
@@ -53,21 +59,31 @@ def _infer_gather(self, dim, index):
     _check_index_dtype(index, "gather()")
     at = normalize_dim(dim, self.ndim)
     if self.ndim != index.ndim:
-        raise ShapeError(f"gather({describe_value(self)}, {dim}, {describe_value(index)})",
-                         "index tensor must have the same number of dimensions as input tensor",
-                         "unsqueeze the index")  # fmt: skip
+        raise ShapeError(
+            f"gather({describe_value(self)}, {dim}, {describe_value(index)})",
+            "index tensor must have the same number of dimensions as input tensor",
+            "unsqueeze the index",
+        )
     for d in range(self.ndim):
         if d != at and index.shape[d] > self.shape[d]:
-            raise ShapeError(f"gather({describe_value(self)}, {dim}, {describe_value(index)})",
-                             f"size does not match at dimension {d}",
-                             "the index may not be larger than the input there")  # fmt: skip
+            raise ShapeError(
+                f"gather({describe_value(self)}, {dim}, {describe_value(index)})",
+                f"size does not match at dimension {d}",
+                "the index may not be larger than the input there",
+            )
     return Meta(tuple(index.shape), self.dtype)
 
 
-defop("gather(Tensor self, int dim, Tensor index) -> Tensor", GATHER, eager=_gather,
-      infer=_infer_gather, saves="index", effects="may_fail",
-      vjp=lambda s, g: (_op("scatter_add", _zeros(s.self, g), s.dim, s.index, g), None),
-      doc="For each index, the element at that place along `dim`.")  # fmt: skip
+defop(
+    "gather(Tensor self, int dim, Tensor index) -> Tensor",
+    GATHER,
+    eager=_gather,
+    infer=_infer_gather,
+    saves="index",
+    effects="may_fail",
+    vjp=lambda s, g: (_op("scatter_add", _zeros(s.self, g), s.dim, s.index, g), None),
+    doc="For each index, the element at that place along `dim`.",
+)
 
 
 def _scatter_add(a, dim, index, src):
@@ -86,8 +102,10 @@ def _infer_scatter(self, dim, index, src):
     _check_index_dtype(index, "scatter()")
     normalize_dim(dim, self.ndim)
     if src is not None and self.dtype is not src.dtype:
-        raise DtypeError("scatter()", f"expected self.dtype to be equal to src.dtype, got "
-                         f"{self.dtype} and {src.dtype}")  # fmt: skip
+        raise DtypeError(
+            "scatter()",
+            f"expected self.dtype to be equal to src.dtype, got {self.dtype} and {src.dtype}",
+        )
     return Meta(tuple(self.shape), self.dtype)
 
 
@@ -98,10 +116,16 @@ def _trim(g, index):
     return g
 
 
-defop("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", GATHER,
-      eager=_scatter_add, infer=_infer_scatter, saves="index", effects="may_fail",
-      vjp=lambda s, g: (g, None, _pad_to(_op("gather", g, s.dim, s.index), s.src.shape)),
-      doc="`self` with each element of `src` added at its index along `dim`.")  # fmt: skip
+defop(
+    "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+    GATHER,
+    eager=_scatter_add,
+    infer=_infer_scatter,
+    saves="index",
+    effects="may_fail",
+    vjp=lambda s, g: (g, None, _pad_to(_op("gather", g, s.dim, s.index), s.src.shape)),
+    doc="`self` with each element of `src` added at its index along `dim`.",
+)
 
 
 def _pad_to(g, shape):
@@ -115,8 +139,9 @@ def _write_corner(base, value, dim):
     if dim == base.ndim:
         return value
     inner = _op("slice", base, dim, 0, value.shape[dim], 1)
-    return _op("slice_scatter", base, _write_corner(inner, value, dim + 1), dim, 0,
-               value.shape[dim], 1)  # fmt: skip
+    return _op(
+        "slice_scatter", base, _write_corner(inner, value, dim + 1), dim, 0, value.shape[dim], 1
+    )
 
 
 def _scatter(a, dim, index, src):
@@ -132,13 +157,23 @@ def _scatter(a, dim, index, src):
 
 def _scatter_vjp(s, g):
     zeros = _op("full", tuple(s.index.shape), 0, g.dtype, g.device)
-    return (_op("scatter", g, s.dim, s.index, zeros), None,
-            _pad_to(_op("gather", g, s.dim, s.index), s.src.shape))  # fmt: skip
+    return (
+        _op("scatter", g, s.dim, s.index, zeros),
+        None,
+        _pad_to(_op("gather", g, s.dim, s.index), s.src.shape),
+    )
 
 
-defop("scatter(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", GATHER,
-      eager=_scatter, infer=_infer_scatter, saves="index", vjp=_scatter_vjp, effects="may_fail",
-      doc="`self` with each element of `src` written at its index along `dim`.")  # fmt: skip
+defop(
+    "scatter(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+    GATHER,
+    eager=_scatter,
+    infer=_infer_scatter,
+    saves="index",
+    vjp=_scatter_vjp,
+    effects="may_fail",
+    doc="`self` with each element of `src` written at its index along `dim`.",
+)
 
 
 def _index_select(a, dim, index):
@@ -156,10 +191,16 @@ def _infer_index_select(self, dim, index):
     return Meta(shape[:at] + (count,) + shape[at + 1 :], self.dtype)
 
 
-defop("index_select(Tensor self, int dim, Tensor index) -> Tensor", GATHER, eager=_index_select,
-      infer=_infer_index_select, saves="index", effects="may_fail",
-      vjp=lambda s, g: (_op("index_add", _zeros(s.self, g), s.dim, s.index, g), None),
-      doc="The entries of a dimension at the given indices.")  # fmt: skip
+defop(
+    "index_select(Tensor self, int dim, Tensor index) -> Tensor",
+    GATHER,
+    eager=_index_select,
+    infer=_infer_index_select,
+    saves="index",
+    effects="may_fail",
+    vjp=lambda s, g: (_op("index_add", _zeros(s.self, g), s.dim, s.index, g), None),
+    doc="The entries of a dimension at the given indices.",
+)
 
 
 def _index_add(a, dim, index, source):
@@ -176,10 +217,16 @@ def _infer_index_add(self, dim, index, source):
     return Meta(tuple(self.shape), self.dtype)
 
 
-defop("index_add(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", GATHER,
-      eager=_index_add, infer=_infer_index_add, saves="index", effects="may_fail",
-      vjp=lambda s, g: (g, None, _op("index_select", g, s.dim, s.index)),
-      doc="`self` with the entries of `source` added at indices of a dimension.")  # fmt: skip
+defop(
+    "index_add(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
+    GATHER,
+    eager=_index_add,
+    infer=_infer_index_add,
+    saves="index",
+    effects="may_fail",
+    vjp=lambda s, g: (g, None, _op("index_select", g, s.dim, s.index)),
+    doc="`self` with the entries of `source` added at indices of a dimension.",
+)
 
 
 def _infer_index(self, indices):
@@ -189,8 +236,11 @@ def _infer_index(self, indices):
             continue
         _check_index_dtype(index, "indexing")
         if at >= len(shape):
-            raise IndexOutOfRange("indexing", f"too many indices for tensor of dimension "
-                                  f"{len(shape)}", "index fewer dimensions")  # fmt: skip
+            raise IndexOutOfRange(
+                "indexing",
+                f"too many indices for tensor of dimension {len(shape)}",
+                "index fewer dimensions",
+            )
     found = [tuple(index.shape) for index in indices if index is not None]
     block = broadcast_shapes(*found, asked="indexing with tensors: shape mismatch")
     places = [at for at, index in enumerate(indices) if index is not None]
@@ -213,12 +263,21 @@ def _index_arrays(a, indices):
     return tuple(arrays)
 
 
-defop("index(Tensor self, Tensor[] indices) -> Tensor", GATHER, method=False, function=False,
-      eager=lambda a, indices: a[_index_arrays(a, indices)].copy(), infer=_infer_index,
-      saves="indices", effects="may_fail",
-      vjp=lambda s, g: (_op("index_put", _zeros(s.self, g), s.indices, g, True),
-                        [None] * len(s.indices)),
-      doc="Elements picked by integer arrays, one for each dimension or None.")  # fmt: skip
+defop(
+    "index(Tensor self, Tensor[] indices) -> Tensor",
+    GATHER,
+    method=False,
+    function=False,
+    eager=lambda a, indices: a[_index_arrays(a, indices)].copy(),
+    infer=_infer_index,
+    saves="indices",
+    effects="may_fail",
+    vjp=lambda s, g: (
+        _op("index_put", _zeros(s.self, g), s.indices, g, True),
+        [None] * len(s.indices),
+    ),
+    doc="Elements picked by integer arrays, one for each dimension or None.",
+)
 
 
 def _index_put(a, indices, values, accumulate):
@@ -246,36 +305,57 @@ def _infer_index_put(self, indices, values, accumulate):
     return Meta(tuple(self.shape), self.dtype)
 
 
-defop("index_put(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False) -> Tensor",
-      GATHER, eager=_index_put, infer=_infer_index_put, saves="indices", vjp=_index_put_vjp,
-      effects="may_fail", doc="`self` with elements picked by arrays replaced or added to.")  # fmt: skip
+defop(
+    "index_put(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False) -> Tensor",
+    GATHER,
+    eager=_index_put,
+    infer=_infer_index_put,
+    saves="indices",
+    vjp=_index_put_vjp,
+    effects="may_fail",
+    doc="`self` with elements picked by arrays replaced or added to.",
+)
 
-defop("nonzero(Tensor self) -> Tensor", GATHER, effects="data_dependent",
-      eager=lambda a: numpy.stack(numpy.nonzero(numpy.atleast_1d(a)), 1).astype(numpy.int64)
-      [:, : a.ndim], doc="The indices of the non-zero elements, one row for each.")  # fmt: skip
+defop(
+    "nonzero(Tensor self) -> Tensor",
+    GATHER,
+    effects="data_dependent",
+    eager=lambda a: numpy.stack(numpy.nonzero(numpy.atleast_1d(a)), 1).astype(numpy.int64)[
+        :, : a.ndim
+    ],
+    doc="The indices of the non-zero elements, one row for each.",
+)
 
 
 def _infer_cat(tensors, dim):
     if not tensors:
-        raise ArgumentTypeError("cat([])", "expected a non-empty list of Tensors",
-                                "give at least one tensor")  # fmt: skip
+        raise ArgumentTypeError(
+            "cat([])", "expected a non-empty list of Tensors", "give at least one tensor"
+        )
     real = [t for t in tensors if not (t.ndim == 1 and t.shape[0] == 0)] or list(tensors[:1])
     at = normalize_dim(dim, real[0].ndim)
     first = tuple(real[0].shape)
     asked = f"cat([{', '.join(describe_value(t) for t in tensors)}], dim={dim})"
     if not first:
-        raise ShapeError(asked, "zero-dimensional tensor (at position 0) cannot be concatenated",
-                         "use stack, or unsqueeze(0) first")  # fmt: skip
+        raise ShapeError(
+            asked,
+            "zero-dimensional tensor (at position 0) cannot be concatenated",
+            "use stack, or unsqueeze(0) first",
+        )
     total: int = 0
     for tensor in real:
         shape = tuple(tensor.shape)
         if len(shape) != len(first) or any(
-            size != other for d, (size, other) in enumerate(zip(shape, first, strict=True))
+            size != other
+            for d, (size, other) in enumerate(zip(shape, first, strict=True))
             if d != at
-        ):  # fmt: skip
-            raise ShapeError(asked, "sizes of tensors must match except in the dimension "
-                             f"{at}: {list(first)} and {list(shape)}",
-                             "make the other sizes equal")  # fmt: skip
+        ):
+            raise ShapeError(
+                asked,
+                "sizes of tensors must match except in the dimension "
+                f"{at}: {list(first)} and {list(shape)}",
+                "make the other sizes equal",
+            )
         total = total + shape[at]
     result = dtypes.result_type(*tensors)
     return Meta(first[:at] + (total,) + first[at + 1 :], result)
@@ -302,33 +382,59 @@ def _cat_vjp(s, g):
     return (parts,)
 
 
-defop("cat(Tensor[] tensors, int dim=0) -> Tensor", GATHER, eager=_cat, infer=_infer_cat,
-      vjp=_cat_vjp, method=False, doc="Tensors put one after the other along `dim`.")  # fmt: skip
+defop(
+    "cat(Tensor[] tensors, int dim=0) -> Tensor",
+    GATHER,
+    eager=_cat,
+    infer=_infer_cat,
+    vjp=_cat_vjp,
+    method=False,
+    doc="Tensors put one after the other along `dim`.",
+)
 
 
 def _flip(a, dims):
     return numpy.flip(a, [normalize_dim(d, a.ndim) for d in dims]).copy()
 
 
-defop("flip(Tensor self, int[...] dims) -> Tensor", GATHER, eager=_flip,
-      infer=lambda self, dims: Meta(tuple(self.shape), self.dtype),
-      vjp=lambda s, g: _op("flip", g, s.dims),
-      doc="Dimensions reversed, as a copy.")  # fmt: skip
+defop(
+    "flip(Tensor self, int[...] dims) -> Tensor",
+    GATHER,
+    eager=_flip,
+    infer=lambda self, dims: Meta(tuple(self.shape), self.dtype),
+    vjp=lambda s, g: _op("flip", g, s.dims),
+    doc="Dimensions reversed, as a copy.",
+)
 
-defop("clone(Tensor self) -> Tensor", GATHER, eager=lambda a: a.copy(order="K"),
-      infer=lambda self: Meta(tuple(self.shape), self.dtype), vjp=lambda s, g: g,
-      doc="A copy with its own memory.")  # fmt: skip
+defop(
+    "clone(Tensor self) -> Tensor",
+    GATHER,
+    eager=lambda a: a.copy(order="K"),
+    infer=lambda self: Meta(tuple(self.shape), self.dtype),
+    vjp=lambda s, g: g,
+    doc="A copy with its own memory.",
+)
 
-defop("contiguous_copy(Tensor self) -> Tensor", GATHER, method=False, function=False,
-      eager=lambda a: a.copy(order="C"), infer=lambda self: Meta(tuple(self.shape), self.dtype),
-      vjp=lambda s, g: g, torch="torch.Tensor.contiguous", doc="A row-major copy.")  # fmt: skip
+defop(
+    "contiguous_copy(Tensor self) -> Tensor",
+    GATHER,
+    method=False,
+    function=False,
+    eager=lambda a: a.copy(order="C"),
+    infer=lambda self: Meta(tuple(self.shape), self.dtype),
+    vjp=lambda s, g: g,
+    torch="torch.Tensor.contiguous",
+    doc="A row-major copy.",
+)
 
 
 def _infer_sum_to_size(self, size):
     if broadcast_shapes(tuple(self.shape), tuple(size)) != tuple(self.shape):
-        raise ShapeError(f"sum_to_size({describe_value(self)}, {list(size)})",
-                         f"size {list(size)} is not expandable to size {list(self.shape)}",
-                         "every size must be 1 or equal")  # fmt: skip
+        raise ShapeError(
+            f"sum_to_size({describe_value(self)}, {list(size)})",
+            f"size {list(size)} is not expandable to size {list(self.shape)}",
+            "every size must be 1 or equal",
+        )
     return Meta(tuple(size), self.dtype)
 
 
@@ -340,14 +446,19 @@ def _sum_to_size(self, size):
     _infer_sum_to_size(self, size)
     extra = self.ndim - len(size)
     dims = tuple(range(extra)) + tuple(
-        d + extra for d, n in enumerate(size) if n == 1 and self.shape[d + extra] != 1)  # fmt: skip
+        d + extra for d, n in enumerate(size) if n == 1 and self.shape[d + extra] != 1
+    )
     if dims:
         self = _op("sum", self, dims, False, None)
     return self if tuple(self.shape) == size else _op("reshape", self, size)
 
 
-defop("sum_to_size(Tensor self, int[...] size) -> Tensor", "composite", decomp=_sum_to_size,
-      doc="Summed over the dimensions along which `size` was broadcast.")  # fmt: skip
+defop(
+    "sum_to_size(Tensor self, int[...] size) -> Tensor",
+    "composite",
+    decomp=_sum_to_size,
+    doc="Summed over the dimensions along which `size` was broadcast.",
+)
 
 
 def _same(self, *rest):
@@ -374,8 +485,11 @@ def _slice_place(a, dim, start, end, step):
 
 def _select_place(a, dim, index):
     at = index + a.shape[dim] if index < 0 else index
-    return numpy.moveaxis(a, dim, 0)[at : at + 1].reshape(
-        numpy.moveaxis(a, dim, 0).shape[1:]) if a.ndim == 1 else numpy.moveaxis(a, dim, 0)[at]  # fmt: skip
+    return (
+        numpy.moveaxis(a, dim, 0)[at : at + 1].reshape(numpy.moveaxis(a, dim, 0).shape[1:])
+        if a.ndim == 1
+        else numpy.moveaxis(a, dim, 0)[at]
+    )
 
 
 def _zero_like(t):
@@ -393,14 +507,23 @@ def _scatter_view_vjp(view, scatter):
     return vjp
 
 
-defop("slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, "
-      "int step=1) -> Tensor", GATHER, infer=_same,
-      eager=_write_at(_slice_place), vjp=_scatter_view_vjp("slice", "slice_scatter"),
-      doc="`self` with a slice of a dimension replaced by `src`.")  # fmt: skip
-defop("select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor", GATHER,
-      infer=_same, eager=_write_at(_select_place),
-      vjp=_scatter_view_vjp("select", "select_scatter"),
-      doc="`self` with one index of a dimension replaced by `src`.")  # fmt: skip
+defop(
+    "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, "
+    "int step=1) -> Tensor",
+    GATHER,
+    infer=_same,
+    eager=_write_at(_slice_place),
+    vjp=_scatter_view_vjp("slice", "slice_scatter"),
+    doc="`self` with a slice of a dimension replaced by `src`.",
+)
+defop(
+    "select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",
+    GATHER,
+    infer=_same,
+    eager=_write_at(_select_place),
+    vjp=_scatter_view_vjp("select", "select_scatter"),
+    doc="`self` with one index of a dimension replaced by `src`.",
+)
 
 
 def _diagonal_place(a, offset, dim1, dim2):
@@ -409,10 +532,14 @@ def _diagonal_place(a, offset, dim1, dim2):
     return found
 
 
-defop("diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
-      GATHER, infer=_same, eager=_write_at(_diagonal_place),
-      vjp=_scatter_view_vjp("diagonal", "diagonal_scatter"),
-      doc="`self` with a diagonal replaced by `src`.")  # fmt: skip
+defop(
+    "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
+    GATHER,
+    infer=_same,
+    eager=_write_at(_diagonal_place),
+    vjp=_scatter_view_vjp("diagonal", "diagonal_scatter"),
+    doc="`self` with a diagonal replaced by `src`.",
+)
 
 
 def _strided_place(a, size, stride, offset):
@@ -421,10 +548,15 @@ def _strided_place(a, size, stride, offset):
     return numpy.lib.stride_tricks.as_strided(flat, size, steps)
 
 
-defop("as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, "
-      "int? storage_offset=None) -> Tensor", GATHER, infer=_same, eager=_write_at(_strided_place),
-      vjp=_scatter_view_vjp("as_strided", "as_strided_scatter"),
-      doc="`self` with the elements at given strides replaced by `src`.")  # fmt: skip
+defop(
+    "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, "
+    "int? storage_offset=None) -> Tensor",
+    GATHER,
+    infer=_same,
+    eager=_write_at(_strided_place),
+    vjp=_scatter_view_vjp("as_strided", "as_strided_scatter"),
+    doc="`self` with the elements at given strides replaced by `src`.",
+)
 
 
 def _strided_add(a, src, size, stride, storage_offset):
@@ -438,27 +570,43 @@ def _strided_add(a, src, size, stride, storage_offset):
     return result
 
 
-defop("as_strided_add(Tensor self, Tensor src, int[] size, int[] stride, int storage_offset=0)"
-      " -> Tensor", GATHER, infer=_same, eager=_strided_add, method=False, function=False,
-      vjp=lambda s, g: (g, _op("as_strided", g, s.size, s.stride, s.storage_offset)),
-      doc="A vector with `src` added at strided places, overlaps included.")  # fmt: skip
+defop(
+    "as_strided_add(Tensor self, Tensor src, int[] size, int[] stride, int storage_offset=0)"
+    " -> Tensor",
+    GATHER,
+    infer=_same,
+    eager=_strided_add,
+    method=False,
+    function=False,
+    vjp=lambda s, g: (g, _op("as_strided", g, s.size, s.stride, s.storage_offset)),
+    doc="A vector with `src` added at strided places, overlaps included.",
+)
 
 
 def _sort(a, dim, descending, stable):
     if a.ndim == 0:
         return a.copy(), numpy.zeros((), numpy.int64)
     if descending:
-        order = numpy.flip(a.shape[dim] - 1 - numpy.argsort(
-            numpy.flip(a, dim), axis=dim, kind="stable"), dim)  # fmt: skip
+        order = numpy.flip(
+            a.shape[dim] - 1 - numpy.argsort(numpy.flip(a, dim), axis=dim, kind="stable"), dim
+        )
     else:
         order = numpy.argsort(a, axis=dim, kind="stable")
     return numpy.take_along_axis(a, order, dim), numpy.ascontiguousarray(order, numpy.int64)
 
 
-defop("sort(Tensor self, int dim=-1, bool descending=False, *, bool stable=False)"
-      " -> (Tensor values, Tensor indices)", GATHER, eager=_sort, saves="results",
-      infer=lambda self, dim, descending, stable: (
-          Meta(tuple(self.shape), self.dtype), Meta(tuple(self.shape), dtypes.int64)),
-      vjp=lambda s, g, _: _op("scatter", _zeros(s.self, g), s.dim, s.results[1], g)
-      if s.self.ndim else g,
-      doc="The elements of a dimension in order, and where they were.")  # fmt: skip
+defop(
+    "sort(Tensor self, int dim=-1, bool descending=False, *, bool stable=False)"
+    " -> (Tensor values, Tensor indices)",
+    GATHER,
+    eager=_sort,
+    saves="results",
+    infer=lambda self, dim, descending, stable: (
+        Meta(tuple(self.shape), self.dtype),
+        Meta(tuple(self.shape), dtypes.int64),
+    ),
+    vjp=lambda s, g, _: (
+        _op("scatter", _zeros(s.self, g), s.dim, s.results[1], g) if s.self.ndim else g
+    ),
+    doc="The elements of a dimension in order, and where they were.",
+)

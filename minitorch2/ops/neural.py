@@ -24,22 +24,29 @@ def _op(name, *args):
 def neural(signature, decomp, doc, method=False):
     """Add a composite row that nn.functional publishes."""
     name = signature.partition("(")[0]
-    return composite(signature, decomp, doc, method=method, function=method,
-                     torch=f"torch.nn.functional.{name}")  # fmt: skip
+    return composite(
+        signature, decomp, doc, method=method, function=method, torch=f"torch.nn.functional.{name}"
+    )
 
 
 def _linear(input, weight, bias):
     if input.shape[-1:] != weight.shape[-1:]:
-        raise ShapeError(f"linear({describe_value(input)}, weight {describe_value(weight)})",
-                         "mat1 and mat2 shapes cannot be multiplied: the input's last size is "
-                         f"{input.shape[-1] if input.ndim else 'missing'}, the layer expects "
-                         f"{weight.shape[-1]}", "change in_features or the input")  # fmt: skip
+        raise ShapeError(
+            f"linear({describe_value(input)}, weight {describe_value(weight)})",
+            "mat1 and mat2 shapes cannot be multiplied: the input's last size is "
+            f"{input.shape[-1] if input.ndim else 'missing'}, the layer expects "
+            f"{weight.shape[-1]}",
+            "change in_features or the input",
+        )
     product = input @ weight.t()
     return product if bias is None else product + bias
 
 
-neural("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", _linear,
-       "input @ weight.T + bias.")
+neural(
+    "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+    _linear,
+    "input @ weight.T + bias.",
+)
 
 
 def _softmax(input, dim, dtype):
@@ -59,10 +66,18 @@ def _log_softmax(input, dim, dtype):
     return shifted - shifted.exp().sum(dim, keepdim=True).log()
 
 
-neural("softmax(Tensor input, int dim, dtype? dtype=None) -> Tensor", _softmax,
-       "exp(input) scaled to sum to 1 along `dim`.", method=True)
-neural("log_softmax(Tensor input, int dim, dtype? dtype=None) -> Tensor", _log_softmax,
-       "The logarithm of softmax, computed without overflow.", method=True)
+neural(
+    "softmax(Tensor input, int dim, dtype? dtype=None) -> Tensor",
+    _softmax,
+    "exp(input) scaled to sum to 1 along `dim`.",
+    method=True,
+)
+neural(
+    "log_softmax(Tensor input, int dim, dtype? dtype=None) -> Tensor",
+    _log_softmax,
+    "The logarithm of softmax, computed without overflow.",
+    method=True,
+)
 
 
 def _gelu(input, approximate):
@@ -70,38 +85,57 @@ def _gelu(input, approximate):
         inner = math.sqrt(2 / math.pi) * (input + 0.044715 * (input * input * input))
         return 0.5 * input * (1 + inner.tanh())
     if approximate != "none":
-        raise ArgumentValueError(f"gelu(approximate={approximate!r})", "no such approximation",
-                                 "use 'none' or 'tanh'")  # fmt: skip
+        raise ArgumentValueError(
+            f"gelu(approximate={approximate!r})", "no such approximation", "use 'none' or 'tanh'"
+        )
     return 0.5 * input * (1 + (input * math.sqrt(0.5)).erf())
 
 
-neural("gelu(Tensor input, *, str approximate='none') -> Tensor", _gelu,
-       "input times the normal distribution's cumulative function.")
+neural(
+    "gelu(Tensor input, *, str approximate='none') -> Tensor",
+    _gelu,
+    "input times the normal distribution's cumulative function.",
+)
 neural("silu(Tensor input) -> Tensor", lambda x: x * x.sigmoid(), "input * sigmoid(input).")
-neural("leaky_relu(Tensor input, float negative_slope=0.01) -> Tensor",
-       lambda x, slope: _op("where", x > 0, x, x * slope),
-       "input where positive, else input * negative_slope.")
-neural("elu(Tensor input, float alpha=1.0) -> Tensor",
-       lambda x, alpha: _op("where", x > 0, x, _op("minimum", x, 0.0).expm1() * alpha),
-       "input where positive, else alpha * (exp(input) - 1).")
-neural("softplus(Tensor input, float beta=1.0, float threshold=20.0) -> Tensor",
-       lambda x, beta, limit: _op("where", x * beta > limit, x,
-                                  (_op("minimum", x * beta, limit)).exp().log1p() / beta),
-       "log(1 + exp(beta * input)) / beta, linear above the threshold.")  # fmt: skip
-neural("logsigmoid(Tensor input) -> Tensor",
-       lambda x: _op("minimum", x, 0.0) - (-x.abs()).exp().log1p(), "log(sigmoid(input)).")
-neural("hardtanh(Tensor input, float min_val=-1.0, float max_val=1.0) -> Tensor",
-       lambda x, low, high: x.clamp(low, high), "input limited to [min_val, max_val].")
+neural(
+    "leaky_relu(Tensor input, float negative_slope=0.01) -> Tensor",
+    lambda x, slope: _op("where", x > 0, x, x * slope),
+    "input where positive, else input * negative_slope.",
+)
+neural(
+    "elu(Tensor input, float alpha=1.0) -> Tensor",
+    lambda x, alpha: _op("where", x > 0, x, _op("minimum", x, 0.0).expm1() * alpha),
+    "input where positive, else alpha * (exp(input) - 1).",
+)
+neural(
+    "softplus(Tensor input, float beta=1.0, float threshold=20.0) -> Tensor",
+    lambda x, beta, limit: _op(
+        "where", x * beta > limit, x, (_op("minimum", x * beta, limit)).exp().log1p() / beta
+    ),
+    "log(1 + exp(beta * input)) / beta, linear above the threshold.",
+)
+neural(
+    "logsigmoid(Tensor input) -> Tensor",
+    lambda x: _op("minimum", x, 0.0) - (-x.abs()).exp().log1p(),
+    "log(sigmoid(input)).",
+)
+neural(
+    "hardtanh(Tensor input, float min_val=-1.0, float max_val=1.0) -> Tensor",
+    lambda x, low, high: x.clamp(low, high),
+    "input limited to [min_val, max_val].",
+)
 neural("relu6(Tensor input) -> Tensor", lambda x: x.clamp(0.0, 6.0), "input limited to [0, 6].")
 
 
 def _layer_norm(input, normalized_shape, weight, bias, eps):
     count = len(normalized_shape)
     if tuple(input.shape[-count:]) != tuple(normalized_shape):
-        raise ShapeError(f"layer_norm({describe_value(input)}, {list(normalized_shape)})",
-                         f"given normalized_shape={list(normalized_shape)}, expected input with "
-                         f"shape [*, {', '.join(map(str, normalized_shape))}]",
-                         "normalize over the input's last sizes")  # fmt: skip
+        raise ShapeError(
+            f"layer_norm({describe_value(input)}, {list(normalized_shape)})",
+            f"given normalized_shape={list(normalized_shape)}, expected input with "
+            f"shape [*, {', '.join(map(str, normalized_shape))}]",
+            "normalize over the input's last sizes",
+        )
     dims = tuple(range(-count, 0))
     centred = input - input.mean(dims, keepdim=True)
     variance = (centred * centred).mean(dims, keepdim=True)
@@ -111,9 +145,12 @@ def _layer_norm(input, normalized_shape, weight, bias, eps):
     return result if bias is None else result + bias
 
 
-neural("layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None,"
-       " float eps=1e-05) -> Tensor", _layer_norm,
-       "Zero mean and unit variance over the last dimensions, then scale and shift.")  # fmt: skip
+neural(
+    "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None,"
+    " float eps=1e-05) -> Tensor",
+    _layer_norm,
+    "Zero mean and unit variance over the last dimensions, then scale and shift.",
+)
 
 
 def _rms_norm(input, normalized_shape, weight, eps):
@@ -124,8 +161,12 @@ def _rms_norm(input, normalized_shape, weight, eps):
 
 
 _EPSILON = {"float32": 2.0**-23, "float64": 2.0**-52, "float16": 2.0**-10, "bfloat16": 2.0**-7}
-neural("rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None)"
-       " -> Tensor", _rms_norm, "Unit mean square over the last dimensions, then scale.")  # fmt: skip
+neural(
+    "rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None)"
+    " -> Tensor",
+    _rms_norm,
+    "Unit mean square over the last dimensions, then scale.",
+)
 
 
 def _reduced(loss, reduction):
@@ -135,33 +176,44 @@ def _reduced(loss, reduction):
         return loss.sum()
     if reduction == "none":
         return loss
-    raise ArgumentValueError(f"a loss with reduction={reduction!r}", f"{reduction} is not a valid "
-                             "value for reduction", "use 'mean', 'sum' or 'none'")  # fmt: skip
+    raise ArgumentValueError(
+        f"a loss with reduction={reduction!r}",
+        f"{reduction} is not a valid value for reduction",
+        "use 'mean', 'sum' or 'none'",
+    )
 
 
 def _nll_loss(input, target, weight, ignore_index, reduction):
     at = 1 if input.ndim > 1 else 0
     expected = tuple(input.shape[:at]) + tuple(input.shape[at + 1 :])
     if tuple(target.shape) != expected:
-        raise ShapeError(f"nll_loss({describe_value(input)}, target {describe_value(target)})",
-                         f"Expected target of shape {list(expected)}, got {list(target.shape)}",
-                         "give one class index for each prediction")  # fmt: skip
+        raise ShapeError(
+            f"nll_loss({describe_value(input)}, target {describe_value(target)})",
+            f"Expected target of shape {list(expected)}, got {list(target.shape)}",
+            "give one class index for each prediction",
+        )
     keep = target != ignore_index
     index = _op("where", keep, target, 0).unsqueeze(at)
     loss = -_op("gather", input, at, index).squeeze(at)
     scale = keep.to(input.dtype)
     if weight is not None:
         scale = scale * _op("index_select", weight, 0, index.reshape((-1,))).reshape(loss.shape)
-    loss = _op("where", keep, loss * scale, 0.0) if weight is not None else _op(
-        "where", keep, loss, 0.0)  # fmt: skip
+    loss = (
+        _op("where", keep, loss * scale, 0.0)
+        if weight is not None
+        else _op("where", keep, loss, 0.0)
+    )
     if reduction == "mean":
         return loss.sum() / scale.sum()
     return _reduced(loss, reduction)
 
 
 _LOSS = "Tensor? weight=None, int ignore_index=-100, str reduction='mean'"
-neural(f"nll_loss(Tensor input, Tensor target, {_LOSS}) -> Tensor", _nll_loss,
-       "Minus the log-probability of the target class.")
+neural(
+    f"nll_loss(Tensor input, Tensor target, {_LOSS}) -> Tensor",
+    _nll_loss,
+    "Minus the log-probability of the target class.",
+)
 
 
 def _cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing):
@@ -176,9 +228,14 @@ def _cross_entropy(input, target, weight, ignore_index, reduction, label_smoothi
     weighted = logs if weight is None else logs * _along(weight, at, logs.ndim)
     smooth = -weighted.sum(at) * keep
     if reduction == "mean":
-        scale = keep if weight is None else keep * _op(
-            "index_select", weight, 0, (target * keep.to(target.dtype)).reshape((-1,))
-        ).reshape(keep.shape)  # fmt: skip
+        scale = (
+            keep
+            if weight is None
+            else keep
+            * _op(
+                "index_select", weight, 0, (target * keep.to(target.dtype)).reshape((-1,))
+            ).reshape(keep.shape)
+        )
         smooth = smooth.sum() / scale.sum()
     else:
         smooth = _reduced(smooth, reduction)
@@ -205,13 +262,21 @@ def _smooth_loss(logs, target, weight, reduction, smoothing, at):
     return _reduced(loss, reduction)
 
 
-neural(f"cross_entropy(Tensor input, Tensor target, {_LOSS}, float label_smoothing=0.0) -> Tensor",
-       _cross_entropy, "nll_loss of log_softmax; targets are class indices or probabilities.")
-neural("mse_loss(Tensor input, Tensor target, str reduction='mean') -> Tensor",
-       lambda x, y, reduction: _reduced((x - y) * (x - y), reduction),
-       "The squared difference.")  # fmt: skip
-neural("l1_loss(Tensor input, Tensor target, str reduction='mean') -> Tensor",
-       lambda x, y, reduction: _reduced((x - y).abs(), reduction), "The absolute difference.")
+neural(
+    f"cross_entropy(Tensor input, Tensor target, {_LOSS}, float label_smoothing=0.0) -> Tensor",
+    _cross_entropy,
+    "nll_loss of log_softmax; targets are class indices or probabilities.",
+)
+neural(
+    "mse_loss(Tensor input, Tensor target, str reduction='mean') -> Tensor",
+    lambda x, y, reduction: _reduced((x - y) * (x - y), reduction),
+    "The squared difference.",
+)
+neural(
+    "l1_loss(Tensor input, Tensor target, str reduction='mean') -> Tensor",
+    lambda x, y, reduction: _reduced((x - y).abs(), reduction),
+    "The absolute difference.",
+)
 
 
 def _smooth_l1(input, target, reduction, beta):
@@ -221,13 +286,17 @@ def _smooth_l1(input, target, reduction, beta):
     return _reduced(_op("where", gap < beta, gap * gap * (0.5 / beta), gap - 0.5 * beta), reduction)
 
 
-neural("smooth_l1_loss(Tensor input, Tensor target, str reduction='mean', float beta=1.0)"
-       " -> Tensor", _smooth_l1, "Squared below beta, absolute above.")  # fmt: skip
+neural(
+    "smooth_l1_loss(Tensor input, Tensor target, str reduction='mean', float beta=1.0) -> Tensor",
+    _smooth_l1,
+    "Squared below beta, absolute above.",
+)
 
 
 def _bce(input, target, weight, reduction):
-    loss = -(target * input.log().clamp_min(-100.0)
-             + (1 - target) * (1 - input).log().clamp_min(-100.0))  # fmt: skip
+    loss = -(
+        target * input.log().clamp_min(-100.0) + (1 - target) * (1 - input).log().clamp_min(-100.0)
+    )
     return _reduced(loss if weight is None else loss * weight, reduction)
 
 
@@ -240,12 +309,18 @@ def _bce_logits(input, target, weight, reduction, pos_weight):
     return _reduced(loss if weight is None else loss * weight, reduction)
 
 
-neural("binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, "
-       "str reduction='mean') -> Tensor", _bce,
-       "Cross-entropy of probabilities; logarithms are limited to -100.")  # fmt: skip
-neural("binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, "
-       "str reduction='mean', Tensor? pos_weight=None) -> Tensor", _bce_logits,
-       "binary_cross_entropy of sigmoid(input), without overflow.")  # fmt: skip
+neural(
+    "binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, "
+    "str reduction='mean') -> Tensor",
+    _bce,
+    "Cross-entropy of probabilities; logarithms are limited to -100.",
+)
+neural(
+    "binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, "
+    "str reduction='mean', Tensor? pos_weight=None) -> Tensor",
+    _bce_logits,
+    "binary_cross_entropy of sigmoid(input), without overflow.",
+)
 
 
 def _embedding(input, weight, padding_idx):
@@ -256,8 +331,11 @@ def _embedding(input, weight, padding_idx):
     return rows.reshape((*input.shape, weight.shape[1]))
 
 
-neural("embedding(Tensor input, Tensor weight, int? padding_idx=None) -> Tensor", _embedding,
-       "The rows of `weight` at the given indices.")
+neural(
+    "embedding(Tensor input, Tensor weight, int? padding_idx=None) -> Tensor",
+    _embedding,
+    "The rows of `weight` at the given indices.",
+)
 
 
 def _one_hot(input, num_classes):
@@ -267,8 +345,11 @@ def _one_hot(input, num_classes):
     return (input.unsqueeze(-1) == classes).to(dtypes.int64)
 
 
-neural("one_hot(Tensor input, int num_classes=-1) -> Tensor", _one_hot,
-       "1 at the index's place, else 0, along a new last dimension.")
+neural(
+    "one_hot(Tensor input, int num_classes=-1) -> Tensor",
+    _one_hot,
+    "1 at the index's place, else 0, along a new last dimension.",
+)
 
 
 def _normalize(input, p, dim, eps):
@@ -277,5 +358,8 @@ def _normalize(input, p, dim, eps):
     return input / size.expand(input.shape)
 
 
-neural("normalize(Tensor input, float p=2.0, int dim=1, float eps=1e-12) -> Tensor", _normalize,
-       "input divided by its p-norm along `dim`.")
+neural(
+    "normalize(Tensor input, float p=2.0, int dim=1, float eps=1e-12) -> Tensor",
+    _normalize,
+    "input divided by its p-norm along `dim`.",
+)

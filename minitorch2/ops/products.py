@@ -18,18 +18,24 @@ def _infer_matmul(self, other):
     asked = f"matmul({describe_value(self)}, {describe_value(other)})"
     a, b = tuple(self.shape), tuple(other.shape)
     if self.dtype is not other.dtype:
-        raise DtypeError(asked, "expected m1 and m2 to have the same dtype, but got: "
-                         f"{self.dtype} != {other.dtype}")  # fmt: skip
+        raise DtypeError(
+            asked,
+            f"expected m1 and m2 to have the same dtype, but got: {self.dtype} != {other.dtype}",
+        )
     if not a or not b:
-        raise ShapeError(asked, "both arguments to matmul need to be at least 1D",
-                         "use * for a number")  # fmt: skip
+        raise ShapeError(
+            asked, "both arguments to matmul need to be at least 1D", "use * for a number"
+        )
     rows = a if len(a) > 1 else (1, *a)
     columns = b if len(b) > 1 else (*b, 1)
     if rows[-1] != columns[-2]:
-        raise ShapeError(asked, f"mat1 and mat2 shapes cannot be multiplied ({rows[-2]}x{rows[-1]} "
-                         f"and {columns[-2]}x{columns[-1]})",
-                         "the last size of the first must equal the last but one of the second; "
-                         "perhaps transpose one: x @ w.T")  # fmt: skip
+        raise ShapeError(
+            asked,
+            f"mat1 and mat2 shapes cannot be multiplied ({rows[-2]}x{rows[-1]} "
+            f"and {columns[-2]}x{columns[-1]})",
+            "the last size of the first must equal the last but one of the second; "
+            "perhaps transpose one: x @ w.T",
+        )
     shape = broadcast_shapes(rows[:-2], columns[:-2], asked=asked)
     shape += () if len(a) == 1 else (rows[-2],)
     shape += () if len(b) == 1 else (columns[-1],)
@@ -50,7 +56,8 @@ def _matmul_vjp(s, g):
         g = g.unsqueeze(-2)
         to_a = (g @ b.mT).squeeze(-2) if s.needs[0] else None
         return to_a if to_a is None else to_a.sum_to_size(a.shape), (
-            (a.unsqueeze(-1) @ g).sum_to_size(b.shape) if s.needs[1] else None)  # fmt: skip
+            (a.unsqueeze(-1) @ g).sum_to_size(b.shape) if s.needs[1] else None
+        )
     if b.ndim == 1:  # [..., m, k] @ [k]
         g = g.unsqueeze(-1)
         to_a = (g @ b.unsqueeze(0)).sum_to_size(a.shape) if s.needs[0] else None
@@ -64,9 +71,15 @@ def _matmul_vjp(s, g):
     return to_a, to_b
 
 
-MATMUL = defop("matmul(Tensor self, Tensor other) -> Tensor", PRODUCT, eager=_matmul,
-               infer=_infer_matmul, saves="self other", vjp=_matmul_vjp,
-               doc="Matrix product; leading dimensions are batches and broadcast.")  # fmt: skip
+MATMUL = defop(
+    "matmul(Tensor self, Tensor other) -> Tensor",
+    PRODUCT,
+    eager=_matmul,
+    infer=_infer_matmul,
+    saves="self other",
+    vjp=_matmul_vjp,
+    doc="Matrix product; leading dimensions are batches and broadcast.",
+)
 
 
 def matmul(self, other):

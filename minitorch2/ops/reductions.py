@@ -34,8 +34,13 @@ def _wide(array):
 
 
 def _sum(a, dim, keepdim, dtype):
-    result = (dtype.numpy if dtype is not None else
-              a.dtype if a.dtype.kind not in "iub" else numpy.dtype("int64"))  # fmt: skip
+    result = (
+        dtype.numpy
+        if dtype is not None
+        else a.dtype
+        if a.dtype.kind not in "iub"
+        else numpy.dtype("int64")
+    )
     work = _wide(a) or result
     return numpy.sum(a, axis=_axes(a, dim), keepdims=keepdim, dtype=work).astype(result)
 
@@ -44,16 +49,27 @@ def _sum_vjp(s, g):
     return _restore(g, s).expand(s.self.shape)
 
 
-defop("sum(Tensor self, int[]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
-      REDUCTION, eager=_sum, expr="sum", vjp=_sum_vjp,
-      infer=lambda self, dim, keepdim, dtype: infer_reduction(
-          self, dim, keepdim, sum_dtype(self, dtype)),
-      doc="Sum over `dim`; integers and bools add up in int64.")  # fmt: skip
+defop(
+    "sum(Tensor self, int[]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
+    REDUCTION,
+    eager=_sum,
+    expr="sum",
+    vjp=_sum_vjp,
+    infer=lambda self, dim, keepdim, dtype: infer_reduction(
+        self, dim, keepdim, sum_dtype(self, dtype)
+    ),
+    doc="Sum over `dim`; integers and bools add up in int64.",
+)
 
 
 def _prod(a, dim, keepdim, dtype):
-    result = (dtype.numpy if dtype is not None else
-              a.dtype if a.dtype.kind not in "iub" else numpy.dtype("int64"))  # fmt: skip
+    result = (
+        dtype.numpy
+        if dtype is not None
+        else a.dtype
+        if a.dtype.kind not in "iub"
+        else numpy.dtype("int64")
+    )
     work = _wide(a) or result
     return numpy.prod(a, axis=_axes(a, dim), keepdims=keepdim, dtype=work).astype(result)
 
@@ -70,19 +86,28 @@ def _prod_vjp(s, g):
     return factor * others
 
 
-defop("prod(Tensor self, int[]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
-      REDUCTION, eager=_prod, expr="prod", saves="self", vjp=_prod_vjp,
-      infer=lambda self, dim, keepdim, dtype: infer_reduction(
-          self, dim, keepdim, sum_dtype(self, dtype)),
-      doc="Product over `dim`.")  # fmt: skip
+defop(
+    "prod(Tensor self, int[]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
+    REDUCTION,
+    eager=_prod,
+    expr="prod",
+    saves="self",
+    vjp=_prod_vjp,
+    infer=lambda self, dim, keepdim, dtype: infer_reduction(
+        self, dim, keepdim, sum_dtype(self, dtype)
+    ),
+    doc="Product over `dim`.",
+)
 
 
 def _check_not_empty(self, dim, name):
     dims = normalize_dims(dim, self.ndim)
     if any(self.shape[d] == 0 for d in dims):
-        raise OperationError(f"{name}() over an empty dimension",
-                             "Expected reduction dim to have non-zero size",
-                             "reduce over a dimension that has elements")  # fmt: skip
+        raise OperationError(
+            f"{name}() over an empty dimension",
+            "Expected reduction dim to have non-zero size",
+            "reduce over a dimension that has elements",
+        )
 
 
 def _infer_extremum(self, dim, keepdim):
@@ -96,14 +121,26 @@ def _extremum_vjp(s, g):
     return _restore(g, s) * chosen / count
 
 
-defop("amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor", REDUCTION, expr="max",
-      eager=lambda a, dim, keepdim: numpy.max(a, axis=_axes(a, dim), keepdims=keepdim),
-      infer=_infer_extremum, saves="self result", vjp=_extremum_vjp,
-      doc="The largest element over `dim`; nan when there is one.")  # fmt: skip
-defop("amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor", REDUCTION, expr="min",
-      eager=lambda a, dim, keepdim: numpy.min(a, axis=_axes(a, dim), keepdims=keepdim),
-      infer=_infer_extremum, saves="self result", vjp=_extremum_vjp,
-      doc="The smallest element over `dim`; nan when there is one.")  # fmt: skip
+defop(
+    "amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor",
+    REDUCTION,
+    expr="max",
+    eager=lambda a, dim, keepdim: numpy.max(a, axis=_axes(a, dim), keepdims=keepdim),
+    infer=_infer_extremum,
+    saves="self result",
+    vjp=_extremum_vjp,
+    doc="The largest element over `dim`; nan when there is one.",
+)
+defop(
+    "amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor",
+    REDUCTION,
+    expr="min",
+    eager=lambda a, dim, keepdim: numpy.min(a, axis=_axes(a, dim), keepdims=keepdim),
+    infer=_infer_extremum,
+    saves="self result",
+    vjp=_extremum_vjp,
+    doc="The smallest element over `dim`; nan when there is one.",
+)
 
 
 def _index_of(function):
@@ -125,33 +162,56 @@ def _infer_index(self, dim, keepdim):
     return infer_reduction(self, normalize_dim(dim, self.ndim), keepdim, dtypes.int64)
 
 
-defop("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", REDUCTION,
-      expr="argmax", eager=_index_of(numpy.argmax), infer=_infer_index,
-      doc="The index of the first largest element (of the flat tensor without `dim`).")  # fmt: skip
-defop("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", REDUCTION,
-      expr="argmin", eager=_index_of(numpy.argmin), infer=_infer_index,
-      doc="The index of the first smallest element (of the flat tensor without `dim`).")  # fmt: skip
+defop(
+    "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+    REDUCTION,
+    expr="argmax",
+    eager=_index_of(numpy.argmax),
+    infer=_infer_index,
+    doc="The index of the first largest element (of the flat tensor without `dim`).",
+)
+defop(
+    "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+    REDUCTION,
+    expr="argmin",
+    eager=_index_of(numpy.argmin),
+    infer=_infer_index,
+    doc="The index of the first smallest element (of the flat tensor without `dim`).",
+)
 
 for _name, _function in (("any", numpy.any), ("all", numpy.all)):
-    defop(f"{_name}(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", REDUCTION,
-          expr=_name,
-          eager=lambda a, dim, keepdim, function=_function: function(
-              a, axis=_axes(a, dim), keepdims=keepdim),
-          infer=lambda self, dim, keepdim: infer_reduction(self, dim, keepdim, dtypes.bool),
-          doc=f"Whether {_name} elements over `dim` are true.")  # fmt: skip
+    defop(
+        f"{_name}(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+        REDUCTION,
+        expr=_name,
+        eager=lambda a, dim, keepdim, function=_function: function(
+            a, axis=_axes(a, dim), keepdims=keepdim
+        ),
+        infer=lambda self, dim, keepdim: infer_reduction(self, dim, keepdim, dtypes.bool),
+        doc=f"Whether {_name} elements over `dim` are true.",
+    )
 
 
 def _cumsum(a, dim, dtype):
-    result = dtype.numpy if dtype is not None else (
-        a.dtype if a.dtype.kind not in "iub" else numpy.dtype("int64"))  # fmt: skip
+    result = (
+        dtype.numpy
+        if dtype is not None
+        else (a.dtype if a.dtype.kind not in "iub" else numpy.dtype("int64"))
+    )
     if a.ndim == 0:
         return a.astype(result)
     return numpy.cumsum(a, axis=dim, dtype=_wide(a) or result).astype(result)
 
 
-defop("cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor", REDUCTION, expr="cumsum",
-      eager=_cumsum,
-      infer=lambda self, dim, dtype: (normalize_dim(dim, self.ndim),
-                                      Meta(tuple(self.shape), sum_dtype(self, dtype)))[1],
-      vjp=lambda s, g: g.flip(s.dim).cumsum(s.dim).flip(s.dim) if s.self.ndim else g,
-      doc="Running sums along `dim`.")  # fmt: skip
+defop(
+    "cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor",
+    REDUCTION,
+    expr="cumsum",
+    eager=_cumsum,
+    infer=lambda self, dim, dtype: (
+        normalize_dim(dim, self.ndim),
+        Meta(tuple(self.shape), sum_dtype(self, dtype)),
+    )[1],
+    vjp=lambda s, g: g.flip(s.dim).cumsum(s.dim).flip(s.dim) if s.self.ndim else g,
+    doc="Running sums along `dim`.",
+)

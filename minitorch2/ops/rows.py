@@ -16,5 +16,13 @@ from minitorch2.ops import (
 )
 
 ROW_FILES = (
-    arithmetic, elementwise, reductions, views, products, movement, creation, composites, neural,
-)  # fmt: skip
+    arithmetic,
+    elementwise,
+    reductions,
+    views,
+    products,
+    movement,
+    creation,
+    composites,
+    neural,
+)

@@ -150,8 +150,11 @@ def make_function(op: Any, call: Callable, first: str | None = None) -> Callable
     declared, passed, lines = [], [], []
     star = False
     scope: dict[str, Any] = {
-        "call": call, "op": op, "as_ints": as_ints, "as_variadic": as_variadic,
-    }  # fmt: skip
+        "call": call,
+        "op": op,
+        "as_ints": as_ints,
+        "as_variadic": as_variadic,
+    }
     for index, parameter in enumerate(signature.parameters):
         name = first if index == 0 and first else parameter.name
         if parameter.type == "int[...]":

@@ -36,21 +36,30 @@ def _view(layout, shape):
     return Layout(shape, strides, layout.offset)
 
 
-defop("view(Tensor(a) self, int[...] shape) -> Tensor(a)", VIEW, view=_view, function=False,
-      inverse=lambda base, value, shape: _op("reshape", value, base.shape),
-      vjp=lambda s, g: _op("reshape", g, s.self.shape),
-      doc="The same elements with another shape; -1 stands for what is left.")  # fmt: skip
+defop(
+    "view(Tensor(a) self, int[...] shape) -> Tensor(a)",
+    VIEW,
+    view=_view,
+    function=False,
+    inverse=lambda base, value, shape: _op("reshape", value, base.shape),
+    vjp=lambda s, g: _op("reshape", g, s.self.shape),
+    doc="The same elements with another shape; -1 stands for what is left.",
+)
 
 
 def _permuted(layout, dims):
     if len(dims) != len(layout.shape):
-        raise ShapeError(f"permute({list(dims)}) of a tensor of shape {list(layout.shape)}",
-                         "number of dimensions in the tensor input does not match the length "
-                         "of the desired ordering of dimensions", "name each once")  # fmt: skip
+        raise ShapeError(
+            f"permute({list(dims)}) of a tensor of shape {list(layout.shape)}",
+            "number of dimensions in the tensor input does not match the length "
+            "of the desired ordering of dimensions",
+            "name each once",
+        )
     found = [normalize_dim(dim, len(layout.shape)) for dim in dims]
     if len(set(found)) != len(found):
-        raise ShapeError(f"permute({list(dims)})", "duplicate dims are not allowed",
-                         "name each dimension once")  # fmt: skip
+        raise ShapeError(
+            f"permute({list(dims)})", "duplicate dims are not allowed", "name each dimension once"
+        )
     return layout.permuted(found)
 
 
@@ -59,10 +68,14 @@ def _inverse_order(dims):
     return tuple(found.index(index) for index in range(len(found)))
 
 
-defop("permute(Tensor(a) self, int[...] dims) -> Tensor(a)", VIEW, view=_permuted,
-      inverse=lambda base, value, dims: _op("permute", value, _inverse_order(dims)),
-      vjp=lambda s, g: _op("permute", g, _inverse_order(s.dims)),
-      doc="The dimensions in another order.")  # fmt: skip
+defop(
+    "permute(Tensor(a) self, int[...] dims) -> Tensor(a)",
+    VIEW,
+    view=_permuted,
+    inverse=lambda base, value, dims: _op("permute", value, _inverse_order(dims)),
+    vjp=lambda s, g: _op("permute", g, _inverse_order(s.dims)),
+    doc="The dimensions in another order.",
+)
 
 
 def _transposed(layout, dim0, dim1):
@@ -75,10 +88,14 @@ def _transposed(layout, dim0, dim1):
     return layout.permuted(order)
 
 
-defop("transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", VIEW, view=_transposed,
-      inverse=lambda base, value, dim0, dim1: _op("transpose", value, dim0, dim1),
-      vjp=lambda s, g: _op("transpose", g, s.dim0, s.dim1),
-      doc="Two dimensions exchanged.")  # fmt: skip
+defop(
+    "transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+    VIEW,
+    view=_transposed,
+    inverse=lambda base, value, dim0, dim1: _op("transpose", value, dim0, dim1),
+    vjp=lambda s, g: _op("transpose", g, s.dim0, s.dim1),
+    doc="Two dimensions exchanged.",
+)
 
 
 def _expand_inverse(base, value, size):
@@ -90,10 +107,14 @@ def _expand_inverse(base, value, size):
     )
 
 
-defop("expand(Tensor(a) self, int[...] size) -> Tensor(a)", VIEW,
-      view=lambda layout, size: layout.expanded(tuple(size)), inverse=_expand_inverse,
-      vjp=lambda s, g: _op("sum_to_size", g, s.self.shape),
-      doc="Dimensions of size 1 repeated without a copy.")  # fmt: skip
+defop(
+    "expand(Tensor(a) self, int[...] size) -> Tensor(a)",
+    VIEW,
+    view=lambda layout, size: layout.expanded(tuple(size)),
+    inverse=_expand_inverse,
+    vjp=lambda s, g: _op("sum_to_size", g, s.self.shape),
+    doc="Dimensions of size 1 repeated without a copy.",
+)
 
 
 def _unsqueezed(layout, dim):
@@ -101,49 +122,70 @@ def _unsqueezed(layout, dim):
     stride = 1
     if at < len(layout.shape):
         stride = layout.shape[at] * layout.strides[at]
-    return Layout(layout.shape[:at] + (1,) + layout.shape[at:],
-                  layout.strides[:at] + (stride,) + layout.strides[at:],
-                  layout.offset)  # fmt: skip
+    return Layout(
+        layout.shape[:at] + (1,) + layout.shape[at:],
+        layout.strides[:at] + (stride,) + layout.strides[at:],
+        layout.offset,
+    )
 
 
-defop("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", VIEW, view=_unsqueezed,
-      inverse=lambda base, value, dim: _op("reshape", value, base.shape),
-      vjp=lambda s, g: _op("reshape", g, s.self.shape),
-      doc="A new dimension of size 1 at `dim`.")  # fmt: skip
+defop(
+    "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
+    VIEW,
+    view=_unsqueezed,
+    inverse=lambda base, value, dim: _op("reshape", value, base.shape),
+    vjp=lambda s, g: _op("reshape", g, s.self.shape),
+    doc="A new dimension of size 1 at `dim`.",
+)
 
 
 def _squeezed(layout, dim):
     ndim = len(layout.shape)
     dims = range(ndim) if dim is None else [normalize_dim(d, ndim) for d in dim]
     keep = [index for index in range(ndim) if index not in dims or layout.shape[index] != 1]
-    return Layout(tuple(layout.shape[index] for index in keep),
-                  tuple(layout.strides[index] for index in keep), layout.offset)  # fmt: skip
+    return Layout(
+        tuple(layout.shape[index] for index in keep),
+        tuple(layout.strides[index] for index in keep),
+        layout.offset,
+    )
 
 
-defop("squeeze(Tensor(a) self, int[]? dim=None) -> Tensor(a)", VIEW, view=_squeezed,
-      inverse=lambda base, value, dim: _op("reshape", value, base.shape),
-      vjp=lambda s, g: _op("reshape", g, s.self.shape),
-      doc="Dimensions of size 1 removed.")  # fmt: skip
+defop(
+    "squeeze(Tensor(a) self, int[]? dim=None) -> Tensor(a)",
+    VIEW,
+    view=_squeezed,
+    inverse=lambda base, value, dim: _op("reshape", value, base.shape),
+    vjp=lambda s, g: _op("reshape", g, s.self.shape),
+    doc="Dimensions of size 1 removed.",
+)
 
 
 def _selected(layout, dim, index):
     if not layout.shape:
-        raise IndexOutOfRange("select() of a 0-dim tensor",
-                              "select() cannot be applied to a 0-dim tensor",
-                              "use .item() to convert it to a number")  # fmt: skip
+        raise IndexOutOfRange(
+            "select() of a 0-dim tensor",
+            "select() cannot be applied to a 0-dim tensor",
+            "use .item() to convert it to a number",
+        )
     at = normalize_dim(dim, len(layout.shape))
     size = layout.shape[at]
     if not -size <= index < size:
-        raise IndexOutOfRange(f"index {index} of dimension {at}",
-                              f"index {index} is out of bounds for dimension {at} with size {size}",
-                              f"use an index from {-size} to {size - 1}")  # fmt: skip
+        raise IndexOutOfRange(
+            f"index {index} of dimension {at}",
+            f"index {index} is out of bounds for dimension {at} with size {size}",
+            f"use an index from {-size} to {size - 1}",
+        )
     return layout.selected(at, index + size if index < 0 else index)
 
 
-defop("select(Tensor(a) self, int dim, int index) -> Tensor(a)", VIEW, view=_selected,
-      inverse=lambda base, value, dim, index: _op("select_scatter", base, value, dim, index),
-      vjp=lambda s, g: _op("select_scatter", _zeros(s.self, g), g, s.dim, s.index),
-      doc="One index of a dimension, which disappears.")  # fmt: skip
+defop(
+    "select(Tensor(a) self, int dim, int index) -> Tensor(a)",
+    VIEW,
+    view=_selected,
+    inverse=lambda base, value, dim, index: _op("select_scatter", base, value, dim, index),
+    vjp=lambda s, g: _op("select_scatter", _zeros(s.self, g), g, s.dim, s.index),
+    doc="One index of a dimension, which disappears.",
+)
 
 
 def _zeros(spec, like):
@@ -153,8 +195,11 @@ def _zeros(spec, like):
 def slice_bounds(size, start, end, step):
     """(first index, number of indices) of a slice, as Python's slice.indices gives them."""
     if step <= 0:
-        raise ArgumentValueError(f"a slice with step {step}", "step must be greater than zero",
-                                 "use flip() to reverse a dimension")  # fmt: skip
+        raise ArgumentValueError(
+            f"a slice with step {step}",
+            "step must be greater than zero",
+            "use flip() to reverse a dimension",
+        )
     start = 0 if start is None else start
     end = size if end is None else end
     start = max(start + size, 0) if start < 0 else min(start, size)
@@ -168,19 +213,27 @@ def _sliced(layout, dim, start, end, step):
     return layout.sliced(at, first, count, step)
 
 
-defop("slice(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)",
-      VIEW, view=_sliced, method=False, function=False,
-      inverse=lambda base, value, *where: _op("slice_scatter", base, value, *where),
-      vjp=lambda s, g: _op("slice_scatter", _zeros(s.self, g), g, s.dim, s.start, s.end, s.step),
-      doc="Every `step`-th index of a dimension from `start` up to `end`.")  # fmt: skip
+defop(
+    "slice(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)",
+    VIEW,
+    view=_sliced,
+    method=False,
+    function=False,
+    inverse=lambda base, value, *where: _op("slice_scatter", base, value, *where),
+    vjp=lambda s, g: _op("slice_scatter", _zeros(s.self, g), g, s.dim, s.start, s.end, s.step),
+    doc="Every `step`-th index of a dimension from `start` up to `end`.",
+)
 
 
 def _strided(layout, size, stride, storage_offset):
     offset = layout.offset if storage_offset is None else storage_offset
     found = Layout(tuple(size), tuple(stride), offset)
     if len(found.shape) != len(found.strides):
-        raise ShapeError(f"as_strided({list(size)}, {list(stride)})",
-                         "mismatch in length of strides and shape", "give one stride a size")  # fmt: skip
+        raise ShapeError(
+            f"as_strided({list(size)}, {list(stride)})",
+            "mismatch in length of strides and shape",
+            "give one stride a size",
+        )
     if any(isinstance(step, int) and step < 0 for step in found.strides):
         check_inside(found, 0, f"as_strided({list(size)}, {list(stride)})")
     return found
@@ -190,20 +243,36 @@ def _strided_vjp(s, g):
     """Scatter the gradient back over the input's elements (its layout counts, not its storage)."""
     base = _op("full", (element_count(s.self.shape),), 0, g.dtype, g.device)
     offset = s.storage_offset or 0
-    return _op("reshape",
-               _op("as_strided_add", base, g, s.size, s.stride, offset), s.self.shape)  # fmt: skip
+    return _op("reshape", _op("as_strided_add", base, g, s.size, s.stride, offset), s.self.shape)
 
 
-defop("as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)",
-      VIEW, view=_strided, vjp=_strided_vjp,
-      inverse=lambda base, value, size, stride, offset: _op(
-          "as_strided_scatter", base, value, size, stride, offset),
-      doc="The storage seen with any size, strides and offset (in elements).")  # fmt: skip
-defop("detach(Tensor(a) self) -> Tensor(a)", VIEW, view=lambda layout: layout,
-      inverse=lambda base, value: value, doc="The same memory without history.")  # fmt: skip
-defop("alias(Tensor(a) self) -> Tensor(a)", VIEW, view=lambda layout: layout, method=False,
-      inverse=lambda base, value: value, vjp=lambda s, g: g, function=False,
-      doc="Another tensor on the same memory, with history.")  # fmt: skip
+defop(
+    "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)",
+    VIEW,
+    view=_strided,
+    vjp=_strided_vjp,
+    inverse=lambda base, value, size, stride, offset: _op(
+        "as_strided_scatter", base, value, size, stride, offset
+    ),
+    doc="The storage seen with any size, strides and offset (in elements).",
+)
+defop(
+    "detach(Tensor(a) self) -> Tensor(a)",
+    VIEW,
+    view=lambda layout: layout,
+    inverse=lambda base, value: value,
+    doc="The same memory without history.",
+)
+defop(
+    "alias(Tensor(a) self) -> Tensor(a)",
+    VIEW,
+    view=lambda layout: layout,
+    method=False,
+    inverse=lambda base, value: value,
+    vjp=lambda s, g: g,
+    function=False,
+    doc="Another tensor on the same memory, with history.",
+)
 
 
 def _diagonal(layout, offset, dim1, dim2):
@@ -216,15 +285,21 @@ def _diagonal(layout, offset, dim1, dim2):
     keep = [index for index in range(ndim) if index not in (first, second)]
     return Layout(
         (*(layout.shape[index] for index in keep), count),
-        (*(layout.strides[index] for index in keep),
-         layout.strides[first] + layout.strides[second]),
+        (
+            *(layout.strides[index] for index in keep),
+            layout.strides[first] + layout.strides[second],
+        ),
         layout.offset + shift,
-    )  # fmt: skip
+    )
 
 
-defop("diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)", VIEW,
-      view=_diagonal,
-      inverse=lambda base, value, offset, dim1, dim2: _op(
-          "diagonal_scatter", base, value, offset, dim1, dim2),
-      vjp=lambda s, g: _op("diagonal_scatter", _zeros(s.self, g), g, s.offset, s.dim1, s.dim2),
-      doc="The elements whose indices in two dimensions differ by `offset`.")  # fmt: skip
+defop(
+    "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
+    VIEW,
+    view=_diagonal,
+    inverse=lambda base, value, offset, dim1, dim2: _op(
+        "diagonal_scatter", base, value, offset, dim1, dim2
+    ),
+    vjp=lambda s, g: _op("diagonal_scatter", _zeros(s.self, g), g, s.offset, s.dim1, s.dim2),
+    doc="The elements whose indices in two dimensions differ by `offset`.",
+)
