@@ -4,6 +4,7 @@ Files, in reading order:
 
     types          types of values
     graph          the grammar, the data, and the builder
+    fakes          runs ops on tensors without memory
     inference      result types, asked from the op rows
     printer        graph to text
     parser         text to graph

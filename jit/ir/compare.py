@@ -23,7 +23,7 @@ from typing import Any
 import numpy
 
 from minitorch2.dispatch import call
-from minitorch2.jit.ir.graph import Argument, Graph, Value, map_values, renumbered, with_nodes
+from minitorch2.jit.ir.graph import Argument, Graph, Value, renamed_args, renumbered, with_nodes
 from minitorch2.jit.ir.interpreter import interpret
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
@@ -48,10 +48,7 @@ def anonymous(graph: Graph) -> Graph:
         value = Value(f"in{index}", input.value.type)
         names[input.value] = value
         inputs.append(replace(input, value=value))
-    nodes = tuple(
-        replace(node, args=map_values(node.args, lambda value: names.get(value, value)))
-        for node in graph.nodes
-    )
+    nodes = tuple(replace(node, args=renamed_args(node.args, names)) for node in graph.nodes)
     renamed = with_nodes(graph, nodes, names)
     return renumbered(replace(renamed, name="graph", inputs=tuple(inputs)))
 

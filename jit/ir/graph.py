@@ -327,13 +327,26 @@ def map_values(argument: Argument, function: Callable[[Value], Argument]) -> Arg
     return argument
 
 
-def map_graphs(argument: Argument, function: Callable[[Graph], Graph]) -> Argument:
-    """The argument with each graph in it replaced by what `function` returns for it."""
+def renamed_args(
+    args: tuple[Argument, ...], names: Mapping[Value, Argument]
+) -> tuple[Argument, ...]:
+    """A node's arguments with the values in `names` replaced."""
+    return tuple(map_values(item, lambda value: names.get(value, value)) for item in args)
+
+
+def map_graphs(
+    args: tuple[Argument, ...], function: Callable[[Graph], Graph]
+) -> tuple[Argument, ...]:
+    """A node's arguments with each graph in them replaced by what `function` returns for it."""
+    return tuple(_map_graph(item, function) for item in args)
+
+
+def _map_graph(argument: Argument, function: Callable[[Graph], Graph]) -> Argument:
     match argument:
         case Graph():
             return function(argument)
         case tuple():
-            return tuple(map_graphs(item, function) for item in argument)
+            return map_graphs(argument, function)
     return argument
 
 
@@ -356,7 +369,7 @@ def renumbered(graph: Graph) -> Graph:
         for result in node.results:
             results.append(Value(f"{len(names)}", result.type))
             names[result] = results[-1]
-        args = map_graphs(_renamed(node.args, names), renumbered)
+        args = map_graphs(renamed_args(node.args, names), renumbered)
         nodes.append(replace(node, args=args, results=tuple(results)))
     return with_nodes(graph, tuple(nodes), names)
 
@@ -364,14 +377,11 @@ def renumbered(graph: Graph) -> Graph:
 def with_nodes(graph: Graph, nodes: tuple[Node, ...], names: Mapping[Value, Argument]) -> Graph:
     """The graph with other nodes, its outputs and writes renamed by `names`."""
     outputs = tuple(
-        replace(output, argument=_renamed(output.argument, names)) for output in graph.outputs
+        replace(output, argument=map_values(output.argument, lambda v: names.get(v, v)))
+        for output in graph.outputs
     )
     writes = tuple((index, _renamed_value(value, names)) for index, value in graph.writes)
     return replace(graph, nodes=nodes, outputs=outputs, writes=writes)
-
-
-def _renamed(argument: Argument, names: Mapping[Value, Argument]) -> Any:
-    return map_values(argument, lambda value: names.get(value, value))
 
 
 def _renamed_value(value: Value, names: Mapping[Value, Argument]) -> Value:

@@ -3,7 +3,7 @@
 In: an op row and one operand for each parameter: types where values stand, literals elsewhere.
 Out: the result types. Rows are written for tensors with int sizes; a symbolic size goes in as a
 SymbolicSize of a ShapeEnvironment, which answers what the row asks about it, and comes out as
-plain data.
+plain data. A composite row has no rule of its own: its definition is run on fakes.
 
 Source: jax.eval_shape and torch's meta tensors.
 """
@@ -11,22 +11,24 @@ Source: jax.eval_shape and torch's meta tensors.
 from dataclasses import replace
 from typing import Any
 
-from minitorch2.devices import CPU, as_device, device
+from minitorch2.devices import device
 from minitorch2.errors import VerificationError
+from minitorch2.jit.ir.fakes import device_of, run_fake
 from minitorch2.jit.ir.types import SCALAR_KINDS, ScalarType, TensorType, Type
 from minitorch2.jit.shapes.environment import ShapeEnvironment
 from minitorch2.jit.shapes.size_expression import SizeExpression
 from minitorch2.jit.shapes.symbolic_size import as_size
 from minitorch2.ops.infer import infer
 from minitorch2.ops.table import Meta, Op
+from minitorch2.tensors import Tensor
 
 
 def infer_types(op: Op, operands: tuple, environment: ShapeEnvironment) -> tuple[Type, ...]:
     """The result types. Raises what the row raises (ShapeError, ...) for operands it refuses."""
     lifted = tuple(_lift(operand, environment) for operand in operands)
-    found = infer(op, lifted)
+    found = infer(op, lifted) if op.decomp is None else run_fake(op, lifted)
     results = found if _is_several(found) else (found,)
-    where = _device_of(op, operands)
+    where = device_of(op, operands)
     return tuple(_plain(result, where) for result in results)
 
 
@@ -52,23 +54,12 @@ def _lift(operand: Any, environment: ShapeEnvironment) -> Any:
 
 
 def _plain(result: Any, where: device) -> Type:
-    """A row's answer as a type: a Meta, or the kind of a scalar."""
+    """A row's answer as a type: a Meta, a fake tensor, or the kind of a scalar."""
     match result:
         case Meta():
+            return TensorType(result.dtype, tuple(map(as_size, result.shape)), where)
+        case Tensor():
             return TensorType(result.dtype, tuple(map(as_size, result.shape)), where)
         case str() if result in SCALAR_KINDS:
             return ScalarType(result)
     raise VerificationError("the type of a result", f"`infer` returned {result!r}")
-
-
-def _device_of(op: Op, operands: tuple) -> device:
-    """Where the results live: the device asked for, else that of the first tensor."""
-    for parameter, operand in zip(op.signature.parameters, operands, strict=True):
-        if parameter.type == "device" and operand is not None:
-            return as_device(operand)
-    for operand in operands:
-        items = operand if isinstance(operand, tuple) else (operand,)
-        for item in items:
-            if isinstance(item, TensorType):
-                return item.device
-    return CPU

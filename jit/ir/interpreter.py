@@ -19,12 +19,12 @@ from typing import Any
 
 from minitorch2.artifacts import Origin
 from minitorch2.dispatch import call, origin_scope, state
-from minitorch2.errors import ArgumentValueError, ShapeError
+from minitorch2.errors import ArgumentValueError, ShapeError, ViewError
 from minitorch2.jit.ir.graph import Argument, Graph, Node, Output, Value
 from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.shapes.binding import SizeMismatch, bind_sizes
 from minitorch2.jit.shapes.size_expression import Size, SizeExpression, evaluate_size
-from minitorch2.layouts import contiguous_strides
+from minitorch2.layouts import Layout, contiguous_strides
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
 
@@ -51,10 +51,20 @@ def run_node(node: Node, environment: Mapping[str, Any], bindings: Mapping[str, 
     """Run one node on the values in `environment`; its results as a tuple."""
     args = tuple(_actual(argument, environment, bindings) for argument in node.args)
     with origin_scope(node.origin or Origin()), _grad_mode(node.grad):
-        found = call(lookup(node.op), args)
+        found = _call(node.op, args)
     if len(node.results) == 1 and not isinstance(found, tuple):
         return (found,)
     return tuple(found) if node.results else ()
+
+
+def _call(op: str, args: tuple) -> Any:
+    """Call an op. A `view` of memory in another order copies: values have no strides."""
+    try:
+        return call(lookup(op), args)
+    except ViewError:
+        if op != "view":
+            raise
+        return call(lookup("reshape"), args)
 
 
 def bind_inputs(
@@ -145,7 +155,7 @@ def _finish(
     _write(graph, inputs, environment)
     for place, output in enumerate(graph.outputs):
         if output.alias is not None:
-            found[place] = _view(output, graph, inputs, bindings)
+            found[place] = _alias(output, graph, inputs, bindings)
     return found
 
 
@@ -159,19 +169,22 @@ def _write(graph: Graph, inputs: Sequence[Any], environment: Mapping[str, Any]) 
     ]
     with _grad_mode(False):
         for target, value in copies:
-            call(lookup("copy_"), (target, value))
+            call(lookup("copy_"), (target, value, False))
 
 
 def _owned(tensor: Tensor, strides: tuple[int, ...], taken: set[int]) -> Tensor:
     """The tensor with these strides in memory that nothing else in `taken` uses."""
     layout = tensor.layout
-    if layout.strides == strides and layout.offset == 0 and id(tensor.storage) not in taken:
-        return tensor
-    empty = lookup("empty_strided").bind(layout.shape, strides, dtype=tensor.dtype)
-    return call(lookup("copy_"), (call(lookup("empty_strided"), empty), tensor))
+    if layout.strides != strides or layout.offset != 0 or id(tensor.storage) in taken:
+        wanted = Layout(layout.shape, strides, 0)
+        memory = ((wanted.extent(),), 0, tensor.dtype, str(tensor.device))
+        empty = Tensor(call(lookup("full"), memory).storage, wanted, tensor.dtype)
+        return call(lookup("copy_"), (empty, tensor, False))
+    is_view = tensor._view is not None and not tensor.requires_grad
+    return Tensor(tensor.storage, layout, tensor.dtype) if is_view else tensor
 
 
-def _view(output: Output, graph: Graph, inputs: Sequence[Any], bindings: Mapping[str, int]) -> Any:
+def _alias(output: Output, graph: Graph, inputs: Sequence[Any], bindings: Mapping[str, int]) -> Any:
     """A view of an input's memory: the input itself where the output is that value."""
     assert output.alias is not None and isinstance(output.argument, Value)
     index, offset = output.alias

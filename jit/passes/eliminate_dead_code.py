@@ -44,6 +44,5 @@ def eliminate_dead_code(graph: Graph, options: PassOptions) -> Graph:
             continue
         live.update(values_in(node.args))
         args = map_graphs(node.args, lambda inner: eliminate_dead_code(inner, options))
-        assert isinstance(args, tuple)
         kept.append(replace(node, args=args))
     return renumbered(replace(graph, nodes=tuple(reversed(kept))))

@@ -32,7 +32,7 @@ from minitorch2.jit.ir.graph import (
     abstract,
     complete_arguments,
     map_graphs,
-    map_values,
+    renamed_args,
     renumbered,
     with_nodes,
 )
@@ -98,7 +98,7 @@ def rebuild(graph: Graph, step: Step, inner: Callable[[Graph], Graph] | None = N
     rebuilder = Rebuilder(graph)
     names: dict[Value, Argument] = {}
     for node in graph.nodes:
-        args: Any = map_values(node.args, lambda value: names.get(value, value))
+        args = renamed_args(node.args, names)
         if inner is not None:
             args = map_graphs(args, inner)
         current = node if args == node.args else replace(node, args=args)

@@ -139,7 +139,7 @@ def rewrite(graph: Graph, rules: Sequence[Rule]) -> Graph:
         by_root.setdefault(_op_name(rule.pattern), []).append(rule)
 
     def step(rebuilder: Rebuilder, node: Node) -> tuple[Value, ...] | None:
-        current: Node | Value = node
+        current = node
         for _ in range(LIMIT):
             replacement = _first(rebuilder, current, by_root)
             if replacement is None:
