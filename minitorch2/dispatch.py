@@ -1,5 +1,8 @@
 """The single door of all operations: op -> mode stack -> composite or autograd -> backend.
 
+While a graph is traced (jit/autodiff), a tracer stands where the backends stand: everything above
+it, autograd's recorder included, runs as always, and the primitives become nodes.
+
 In: an op row and one argument for each of its parameters. Out: what the innermost layer that
 handles it returns. Modes (capture, tracing, transforms) are objects on a thread-local stack; while
 one handles an operation it is off the stack, so what it calls goes to the next one.
@@ -28,6 +31,7 @@ class State(threading.local):
         self.grad_enabled = True
         self.inference = False
         self.origin: Origin | None = None
+        self.tracer: Any = None  # stands in for the backends while a graph is traced
         self.capturing = False
 
 
@@ -99,6 +103,8 @@ def wants_gradient(op: Any, args: tuple) -> bool:
 
 def run_backend(op: Any, args: tuple) -> Any:
     """Run a primitive on the device of its tensors, without autograd."""
+    if state.tracer is not None:
+        return state.tracer.run(op, args)
     where = "cpu"
     for position in op.tensor_positions:
         argument = args[position]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from minitorch2.artifacts import Origin
 from minitorch2.dispatch import call
 from minitorch2.errors import GraphFreed, SavedTensorModified
-from minitorch2.ops.table import lookup
+from minitorch2.ops.table import POINTWISE, lookup
 from minitorch2.tensors import Tensor
 
 _sequence = itertools.count()
@@ -234,7 +234,7 @@ class Saved:
 class OpNode(Node):
     """The node of an op row: unpacks what was saved and calls the row's vjp."""
 
-    __slots__ = ("op", "arguments", "freed", "needs")
+    __slots__ = ("op", "arguments", "freed", "needs", "inputs")
 
     def __init__(
         self,
@@ -242,12 +242,14 @@ class OpNode(Node):
         arguments: dict[str, Any],
         edges: tuple,
         needs: tuple,
+        inputs: tuple[Spec | None, ...],
         outputs: tuple[Spec, ...],
         origin: Origin | None,
     ):
         label = "".join(part.capitalize() for part in op.name.split("_")) + "Backward0"
         super().__init__(label, edges, outputs, origin)
         self.op, self.arguments, self.needs, self.freed = op, arguments, needs, False
+        self.inputs = inputs  # one for each edge
 
     def saved(self) -> Saved:
         """The arguments as the vjp wants them."""
@@ -278,6 +280,10 @@ class OpNode(Node):
         flat: list[Any] = []
         for value in found:
             flat.extend(value) if type(value) is list else flat.append(value)
+        if self.op.kind == POINTWISE:  # undo the operands' broadcasting and promotion
+            for index, (edge, spec) in enumerate(zip(self.edges, self.inputs, strict=True)):
+                if edge is not None and spec is not None:
+                    flat[index] = fit_gradient(flat[index], spec)
         return tuple(flat)
 
     def release(self) -> None:

@@ -22,25 +22,17 @@ def record(op: Op, args: tuple) -> Any:
     result = dispatch.run_backend(op, args)
     results = result if type(result) is tuple else (result,)
     edges: list[Edge | None] = []
+    inputs: list[Spec | None] = []
     needs: list[bool] = []
     for position in op.tensor_positions:
         argument = args[position]
-        if type(argument) is tuple:
-            found = [edge_of(item) for item in argument]
-            edges.extend(found)
-            needs.append(any(edge is not None for edge in found))
-        else:
-            edge = edge_of(argument)
-            edges.append(edge)
-            needs.append(edge is not None)
-    node = OpNode(
-        op,
-        {},
-        tuple(edges),
-        tuple(needs),
-        tuple(spec_of(tensor) for tensor in results),
-        state.origin,
-    )
+        items = argument if type(argument) is tuple else (argument,)
+        found = [edge_of(item) for item in items]
+        edges.extend(found)
+        inputs.extend(spec_of(item) if isinstance(item, Tensor) else None for item in items)
+        needs.append(any(edge is not None for edge in found))
+    outputs = tuple(spec_of(tensor) for tensor in results)
+    node = OpNode(op, {}, tuple(edges), tuple(needs), tuple(inputs), outputs, state.origin)
     for index, tensor in enumerate(results):
         if tensor.dtype.is_floating_point:
             tensor.set_history(node, index)
@@ -120,14 +112,10 @@ def record_write(target: Tensor, source: Any) -> None:
             target.set_history(None)
         else:
             spec = spec_of(target)
-            node = OpNode(
-                lookup("copy_"),
-                {"self": spec, "src": spec_of(source)},
-                (None, edge),
-                (False, True),
-                (spec,),
-                state.origin,
-            )
+            arguments = {"self": spec, "src": spec_of(source)}
+            needs, inputs = (False, True), (spec, spec_of(source))
+            copy = lookup("copy_")
+            node = OpNode(copy, arguments, (None, edge), needs, inputs, (spec,), state.origin)
             target.set_history(node)
     else:
         node = CopySlices(view.base, view.steps, source)  # type: ignore[assignment]

@@ -117,6 +117,8 @@ defop(
 
 def take_counters(count, generator=None):
     """Reserve counters for `count` random elements: (seed, first counter)."""
+    if state.tracer is not None:
+        return state.tracer.take_counters(count, generator)
     for mode in reversed(state.modes):
         taken = getattr(mode, "take_counters", None)
         if taken is not None:
