@@ -218,6 +218,11 @@ def modulo(left: Size, right: Size) -> Size:
     match inside.terms:
         case ((1, (Apply("%", (first, int() as period)),)),) if period % right == 0:
             return modulo(first, right)
+    # (g*m + k) % (g*c) == (m % c)*g + k for 0 <= k < g
+    divisor = _common_divisor(inside, right)
+    if divisor > 1:
+        rest = inside.terms[-1][0] % divisor if not inside.terms[-1][1] else 0
+        return modulo(floor_divide(inside, divisor), right // divisor) * divisor + rest
     return _atom(Apply("%", (inside, right)))
 
 
@@ -310,12 +315,17 @@ def _remove_factors(
     return tuple(remaining)
 
 
+def _common_divisor(inside: SizeExpression, right: int) -> int:
+    """The largest number that divides `right` and all coefficients but the constant."""
+    return math.gcd(right, *(coefficient for coefficient, factors in inside.terms if factors))
+
+
 def _divide_remainder(inside: Size, right: int) -> Size:
     """`inside // right` where every coefficient lies in [0, right)."""
     if isinstance(inside, int):
         return inside // right
     # floor((g*m + k) / (g*c)) == floor((m + k//g) / c)
-    divisor = math.gcd(right, *(coefficient for coefficient, factors in inside.terms if factors))
+    divisor = _common_divisor(inside, right)
     if divisor > 1:
         inside = _sum((coefficient // divisor, factors) for coefficient, factors in inside.terms)
         return floor_divide(inside, right // divisor)
