@@ -11,7 +11,7 @@ and `codegen/expressions.py` (Numba source); a test compares the keys.
 
 from collections.abc import Sequence
 
-from minitorch2.dtypes import BOOL, FLOATING, INTEGER, bool, dtype, from_short, int64
+from minitorch2.dtypes import BOOL, FLOATING, INTEGER, bool, dtype, int64
 
 SAME = "same"  # the result has the type of the first argument
 SECOND = "second"  # of the second argument (select)
@@ -62,8 +62,7 @@ FUNCTIONS: dict[str, tuple[int, str, frozenset[int]]] = {
     "pow": (2, SAME, NUMBERS),
     "atan2": (2, SAME, FLOATS),
     "fma": (3, SAME, FLOATS),
-    "uniform_f32": (2, "f32", INTEGERS),  # (seed, counter), see random.py
-    "uniform_f64": (2, "f64", INTEGERS),
+    "random_word": (2, SAME, INTEGERS),  # 32 bits of Philox, from an i64 seed and word number
 }
 
 # one float in, the same float type out
@@ -72,10 +71,10 @@ UNARY_FLOAT = (
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan",
     "asin", "acos", "atan", "sinh", "cosh", "tanh", "sigmoid", "erf", "erfc",
 )  # fmt: skip
-FUNCTIONS |= {name: (1, SAME, FLOATS) for name in UNARY_FLOAT}
+FUNCTIONS |= dict.fromkeys(UNARY_FLOAT, (1, SAME, FLOATS))
 
 # Functions slow enough that computing them twice matters more than one more buffer.
-EXPENSIVE = frozenset(UNARY_FLOAT[7:]) | {"pow", "atan2", "uniform_f32", "uniform_f64"}
+EXPENSIVE = frozenset(UNARY_FLOAT[7:]) | {"pow", "atan2", "random_word"}
 
 REDUCERS = ("sum", "prod", "max", "min", "any", "all", "argmax", "argmin")
 
@@ -85,8 +84,6 @@ def result_dtype(function: str, args: Sequence[dtype]) -> dtype:
     _, rule, _ = FUNCTIONS[function]
     if rule == TRUTH:
         return bool
-    if rule in ("f32", "f64"):
-        return from_short(rule)
     return args[1] if rule == SECOND else args[0]
 
 

@@ -46,15 +46,6 @@ from minitorch2.kernels.loop_ir import (
 from minitorch2.kernels.runtime.signature import KernelFailure
 from minitorch2.kernels.vecmath import scalars
 
-SPECIAL: dict[
-    str, Callable
-] = {  # functions whose helper in vecmath is no function of the same arguments
-    "uniform_f32": lambda seed, counter: scalars.uniform_f32(_word(seed, counter)),
-    "uniform_f64": lambda seed, counter: scalars.uniform_f64(
-        _word(seed, 2 * counter), _word(seed, 2 * counter + 1)
-    ),
-}
-
 OPERATORS: dict[str, Callable] = {
     "add": operator.add,
     "sub": operator.sub,
@@ -76,13 +67,9 @@ OPERATORS: dict[str, Callable] = {
 }
 
 
-def _word(seed: int, counter: int) -> Any:
-    return scalars.philox(numpy.uint64(int(seed) % 2**64), numpy.uint64(int(counter) % 2**64))
-
-
 def function_named(name: str) -> Callable:
     """A scalar function as a Python function of numpy scalars of one type."""
-    return OPERATORS.get(name) or SPECIAL.get(name) or getattr(scalars, name)
+    return OPERATORS.get(name) or getattr(scalars, name)
 
 
 def interpret_kernel(

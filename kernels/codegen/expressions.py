@@ -43,11 +43,6 @@ def function_texts() -> dict[str, str]:
     """Each scalar function as a template over its arguments {0}, {1}, ..."""
     texts = {name: f"{{0}} {sign} {{1}}" for name, sign in BINARY.items()}
     texts["bit_not"] = "~{0}"
-    texts["uniform_f32"] = "uniform_f32(philox(u64({0}), u64({1})))"
-    texts["uniform_f64"] = (
-        "uniform_f64(philox(u64({0}), u64({1}) * u64(2)),"
-        " philox(u64({0}), u64({1}) * u64(2) + u64(1)))"
-    )
     for name, (count, _, _) in FUNCTIONS.items():
         if name not in texts:
             texts[name] = f"{name}({', '.join(f'{{{at}}}' for at in range(count))})"

@@ -1,0 +1,148 @@
+"""The compiler's back end: a functional graph in, a function over tensors out.
+
+In: a Graph of primitives and KernelOptions. Out: a Compiled: call it with the list of inputs.
+
+    compiled = compile_graph(graph, KernelOptions())
+    [result] = compiled([x, w])
+
+Three events say what happened on the way: "loops.lowered" (one kernel for each node),
+"loops.fused" (the kernels that run, and every refusal to fuse with its reason) and "kernel.source"
+(their source and the host function's, with a table from source lines to user lines).
+
+Source: Inductor's compile_fx is the model of the interface.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from minitorch2.artifacts import emit, listening
+from minitorch2.jit.ir.graph import Graph
+from minitorch2.kernels import host
+from minitorch2.kernels.codegen.host import host_source, identifier
+from minitorch2.kernels.codegen.source import KernelSource, generate_source
+from minitorch2.kernels.executors import executor
+from minitorch2.kernels.lower.lowering import lower_graph
+from minitorch2.kernels.printer import Listing
+from minitorch2.kernels.schedule.fusion import Fusion
+from minitorch2.kernels.schedule.plan import EagerStep, KernelStep, Plan, ProductStep, build_plan
+from minitorch2.kernels.schedule.program import build_program
+from minitorch2.kernels.verify import verify_kernel
+
+EXECUTORS = ("numba", "python", "loops")
+
+
+@dataclass(frozen=True, slots=True)
+class KernelOptions:
+    """How a graph is compiled: whether nests are fused, and what runs the kernels."""
+
+    fuse: bool = True
+    executor: str = "numba"
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The text of everything generated for a graph: an event's payload."""
+
+    kernels: tuple[KernelSource, ...]
+    host: str
+
+    def __str__(self) -> str:
+        return "\n\n".join([*map(str, self.kernels), self.host.rstrip("\n")])
+
+
+class Compiled:
+    """A compiled graph. Calling it runs the host function; `sources` shows what was generated."""
+
+    __slots__ = ("graph", "plan", "sources", "run")
+
+    def __init__(
+        self, graph: Graph, plan: Plan, sources: Sources, run: Callable[[list[Any]], list[Any]]
+    ):
+        self.graph, self.plan, self.sources, self.run = graph, plan, sources, run
+
+    def __call__(self, inputs: list[Any]) -> list[Any]:
+        return self.run(inputs)
+
+
+def compile_graph(
+    graph: Graph, options: KernelOptions = KernelOptions(), unit: str = ""
+) -> Compiled:
+    """Compile a functional graph of primitives. `unit` names it in events."""
+    unit = unit or graph.name
+    lowered = lower_graph(graph)
+    if listening():
+        plain = plan_graph(graph, lowered, fuse=False)[0]
+        emit("loops.lowered", unit, listing(plain), kernels=kernel_count(plain))
+    plan, fusion = plan_graph(graph, lowered, options.fuse)
+    if listening():
+        refusals = tuple(map(str, fusion.refusals))
+        emit("loops.fused", unit, listing(plan, refusals), kernels=kernel_count(plan),
+             refusals=list(refusals), eager=eager_steps(plan))  # fmt: skip
+    compiled = generate(graph, plan, options)
+    if listening():
+        sources = compiled.sources
+        emit("kernel.source", unit, sources, lines={s.name: line_table(s) for s in sources.kernels})
+    return compiled
+
+
+def plan_graph(graph: Graph, lowered: tuple, fuse: bool) -> tuple[Plan, Fusion]:
+    """The steps of a lowered graph, fused or not."""
+    program = build_program(graph, lowered)
+    fusion = Fusion(program, fuse)
+    return build_plan(program, fusion), fusion
+
+
+def generate(graph: Graph, plan: Plan, options: KernelOptions) -> Compiled:
+    """Source for every step, and the function that runs them."""
+    names = host.host_names()
+    sources = []
+    for number, step in enumerate(plan.steps):
+        if isinstance(step, EagerStep):
+            names[f"eager_{number}"] = host.eager_step(step.node)
+        if not isinstance(step, KernelStep):
+            continue
+        verify_kernel(step.kernel)
+        source = generate_source(step.kernel)
+        run = executor(options.executor, step.kernel, source)
+        if source.messages:
+            run = host.guarded(run, step.kernel, source.messages)
+        names[source.name] = run
+        sources.append(source)
+    text = host_source(plan, graph.name)
+    exec(compile(text, f"<minitorch2 host {graph.name}>", "exec"), names)
+    run_name = identifier("run", graph.name)
+    return Compiled(graph, plan, Sources(tuple(sources), text), names[run_name])
+
+
+def listing(plan: Plan, notes: tuple[str, ...] = ()) -> Listing:
+    """The steps of a plan as text."""
+    steps: list[Any] = []
+    for step in plan.steps:
+        match step:
+            case KernelStep(kernel):
+                steps.append(kernel)
+            case ProductStep(node):
+                steps.append(f"product {node}  # {node.origin}")
+            case EagerStep(node, reason):
+                steps.append(f"eager {node}  # {node.origin}; {reason}")
+    return Listing(tuple(steps), notes)
+
+
+def kernel_count(plan: Plan) -> int:
+    """How many kernels a plan launches."""
+    return sum(isinstance(step, KernelStep) for step in plan.steps)
+
+
+def eager_steps(plan: Plan) -> list[str]:
+    """What runs eagerly between the kernels, and why."""
+    return [f"{s.node.op}: {s.reason}" for s in plan.steps if isinstance(s, EagerStep)]
+
+
+def line_table(source: KernelSource) -> dict[int, list[str]]:
+    """User lines for each line of a kernel's source (counted from 1)."""
+    return {
+        number: list(dict.fromkeys(map(str, origin.spans)))
+        for number, origin in enumerate(source.lines, 1)
+        if origin.spans
+    }

@@ -1,0 +1,218 @@
+"""The host function of a compiled graph: a flat Python function that launches its steps in order.
+
+In: a Plan. Out: the source of a function of a list of tensors, and the values its free names stand
+for. It allocates memory, launches kernels, calls numpy.matmul, and wraps the results:
+
+    def loss(inputs):
+        in_x = contiguous(inputs[0])
+        s0 = in_x.shape[0]
+        v_0 = empty((4*s0,), f32)
+        kernel_0(s0, (in_x, v_0), (s0,), (), 1.2)
+        return [tensor(v_0, (s0, 4), (4, 1))]
+
+Source: Inductor's wrapper code, without its memory plan.
+"""
+
+import re
+from collections.abc import Sequence
+
+from minitorch2.dtypes import ALL
+from minitorch2.jit.ir.graph import Node, Value, values_in
+from minitorch2.jit.ir.types import ScalarType, TensorType
+from minitorch2.jit.shapes.size_expression import Size, SizeExpression, Symbol, size_symbols
+from minitorch2.kernels.index import constant
+from minitorch2.kernels.lower.nests import shape_of, size_index, tensor_type
+from minitorch2.kernels.schedule.plan import EagerStep, KernelStep, Plan, PlanStep, ProductStep
+from minitorch2.kernels.schedule.program import HostView, Returned
+
+DTYPE_NAMES = {each.short: each.numpy for each in ALL}
+
+
+def host_source(plan: Plan, name: str) -> str:
+    """The source of the host function."""
+    return _HostWriter(plan, name).text()
+
+
+def tuple_text(parts: Sequence[object]) -> str:
+    """A Python tuple of expressions."""
+    return f"({', '.join(map(str, parts))}{',' if len(parts) == 1 else ''})"
+
+
+def identifier(stem: str, text: str) -> str:
+    """A Python name for a value."""
+    return f"{stem}_{re.sub(r'[^0-9A-Za-z_]', '_', text)}"
+
+
+class _HostWriter:
+    """Writes the function line by line; `alive` are the values that have memory now."""
+
+    def __init__(self, plan: Plan, name: str):
+        self.plan, self.program, self.name = plan, plan.program, name
+        self.lines: list[str] = []
+        self.inputs = [given.value for given in plan.program.graph.inputs]
+        self.names: dict[Value, str] = {value: identifier("in", value.id) for value in self.inputs}
+        self.alive: set[Value] = set()
+
+    def line(self, text: str) -> None:
+        self.lines.append(f"    {text}")
+
+    def text(self) -> str:
+        self.lines.append(f"def {identifier('run', self.name)}(inputs):")
+        self.prologue()
+        last = self.last_uses()
+        for number, step in enumerate(self.plan.steps):
+            self.step(number, step)
+            dead = [v for v in step.uses() if last.get(v) == number and v in self.alive]
+            if dead:
+                self.line(f"del {', '.join(self.names[v] for v in dict.fromkeys(dead))}")
+                self.alive -= set(dead)
+        for place, _ in self.program.graph.writes:
+            self.line(f"written(inputs[{place}], {self.names[self.inputs[place]]})")
+        returned = [self.returned(each) for each in self.program.returned]
+        self.line(f"return [{', '.join(returned)}]")
+        return "\n".join(self.lines) + "\n"
+
+    def prologue(self) -> None:
+        """Arrays of the inputs, and the sizes that are not known before."""
+        for number, given in enumerate(self.program.graph.inputs):
+            value = given.value
+            if isinstance(value.type, ScalarType):
+                self.line(f"{self.names[value]} = inputs[{number}]")
+            elif given.strides is None:
+                self.line(f"{self.names[value]} = contiguous(inputs[{number}].array)")
+            else:
+                self.line(f"{self.names[value]} = inputs[{number}].array")
+        known: set[str] = set()
+        for source, size in self.declared_sizes():
+            for symbol in size_symbols(size):
+                solved = _solved(size, symbol, source)
+                if symbol not in known and solved is not None:
+                    known.add(symbol)
+                    self.line(f"{symbol} = {solved}")
+
+    def declared_sizes(self) -> list[tuple[str, Size]]:
+        """Where each input's sizes are found; plain symbols first."""
+        found: list[tuple[str, Size]] = []
+        for value in self.inputs:
+            name = self.names[value]
+            if isinstance(value.type, TensorType):
+                sizes = enumerate(value.type.shape)
+                found += [(f"{name}.shape[{at}]", size) for at, size in sizes]
+            elif value.type.size is not None:
+                found.append((name, value.type.size))
+        return sorted(found, key=lambda pair: len(str(pair[1])))
+
+    def last_uses(self) -> dict[Value, int]:
+        """The last step that touches each value's memory; values that are returned have none."""
+        last: dict[Value, int] = {}
+        for number, step in enumerate(self.plan.steps):
+            last.update(dict.fromkeys(step.uses(), number))
+        for each in self.program.returned:
+            if each.value is not None:
+                last.pop(self.program.root(each.value), None)
+        return last
+
+    def allocate(self, value: Value) -> None:
+        """Memory for a value, unless it lies in an input."""
+        if value in self.names:
+            return
+        self.names[value] = identifier("v", value.id)
+        self.alive.add(value)
+        size = self.program.layout(value).size()
+        self.line(f"{self.names[value]} = empty(({size},), {tensor_type(value).dtype.short})")
+
+    def step(self, number: int, step: PlanStep) -> None:
+        match step:
+            case KernelStep():
+                self.kernel(step)
+            case ProductStep(node, result):
+                self.allocate(result)
+                left, right = (self.view(value) for value in node.args)  # type: ignore[arg-type]
+                short = tensor_type(result).dtype.short
+                call = "matmul_16" if short in ("f16", "bf16") else "matmul"
+                self.line(f"{call}({left}, {right}, {self.view(result)})")
+            case EagerStep(node):
+                self.eager(number, node)
+
+    def kernel(self, step: KernelStep) -> None:
+        """Launch a kernel; the comment names the op that each result comes from."""
+        for value in step.buffers:
+            self.allocate(value)
+        extent = step.kernel.parallel_extent
+        total = constant(1) if extent is None else extent
+        arrays = tuple_text([self.names[value] for value in step.buffers])
+        numbers = tuple_text([self.names[value] for value in step.scalars])
+        sizes = tuple_text(step.kernel.sizes)
+        cost = f"{float(number) / 10:g}" if (number := step.cost.as_int()) is not None else (
+            f"({step.cost}) / 10")  # fmt: skip
+        self.line(f"{step.kernel.name}({total}, {arrays}, {sizes}, {numbers}, {cost})")
+
+    def eager(self, number: int, node: Node) -> None:
+        """Run a node through the dispatcher; its results are copied to row-major memory."""
+        values = list(dict.fromkeys(values_in(node.args)))
+        given = [self.view(v) if isinstance(v.type, TensorType) else self.names[v] for v in values]
+        symbols = sorted({name for argument in node.args for name in _symbols(argument)})
+        sizes = "{" + ", ".join(f"'{name}': {name}" for name in symbols) + "}"
+        for value in node.results:
+            self.names[value] = identifier("v", value.id)
+            self.alive.add(value)
+        results = tuple_text([self.names[value] for value in node.results])
+        self.line(f"{results} = eager_{number}({tuple_text(given)}, {sizes})")
+
+    def view(self, value: Value) -> str:
+        """A value as a numpy array of its own shape."""
+        found = self.program.host_view(value)
+        assert found is not None, value
+        return self.strided(found)
+
+    def strided(self, view: HostView) -> str:
+        name, layout = self.names[view.root], self.program.layout(view.root)
+        whole = view.shape == shape_of(view.root) and view.strides == layout.strides
+        if whole and not view.offset.terms and view.root in self.inputs:
+            return name
+        shape, strides = tuple_text(view.shape), tuple_text(view.strides)
+        return f"strided({name}, {shape}, {strides}, {view.offset})"
+
+    def returned(self, each: Returned) -> str:
+        """The expression of one output."""
+        output = each.output
+        if output.alias is not None:
+            place, offset = output.alias
+            same = output.argument == self.inputs[place] and output.strides is None
+            if same:
+                return f"inputs[{place}]"
+            shape, strides = tuple_text(each.shape), tuple_text(each.strides)
+            return f"alias(inputs[{place}], {shape}, {strides}, {size_index(offset)})"
+        argument = output.argument
+        if each.value is None:
+            if isinstance(argument, Value):
+                return self.names[argument]
+            return str(argument) if isinstance(argument, SizeExpression) else repr(argument)
+        if each.value in self.inputs:
+            return f"inputs[{self.inputs.index(each.value)}]"
+        shape, strides = tuple_text(each.shape), tuple_text(each.strides)
+        return f"tensor({self.names[each.value]}, {shape}, {strides})"
+
+
+def _symbols(argument: object) -> tuple[str, ...]:
+    if isinstance(argument, tuple):
+        return tuple(name for item in argument for name in _symbols(item))
+    return size_symbols(argument) if isinstance(argument, SizeExpression) else ()
+
+
+def _solved(size: Size, symbol: str, source: str) -> str | None:
+    """The value of a symbol from `factor * symbol + rest` found at `source`."""
+    if not isinstance(size, SizeExpression):
+        return None
+    factor, rest = 0, 0
+    for count, atoms in size.terms:
+        if atoms == (Symbol(symbol),):
+            factor = count
+        elif not atoms:
+            rest = count
+        else:
+            return None
+    if not factor:
+        return None
+    text = source if not rest else f"({source} - {rest})"
+    return text if factor == 1 else f"{text} // {factor}"

@@ -1,0 +1,158 @@
+"""What a generated host function calls: memory, views, products, eager steps, errors.
+
+In: numpy arrays and tensors while a compiled graph runs. Out: numpy views, tensors, and, for a
+check that failed inside a kernel, the error with the user's line.
+
+Source: the counterpart of codegen/host.py, which writes the calls.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy
+
+from minitorch2 import dtypes
+from minitorch2.artifacts import Origin
+from minitorch2.devices import CPU
+from minitorch2.dispatch import origin_scope, run_backend
+from minitorch2.errors import DivisionByZero, IndexOutOfRange, Mt2Error
+from minitorch2.jit.ir.graph import Node, Value, map_values, values_in
+from minitorch2.jit.shapes.size_expression import SizeExpression
+from minitorch2.kernels.executors import Run, flat
+from minitorch2.kernels.loop_ir import Check, Kernel, Loop, Reduce, Require, Statement
+from minitorch2.kernels.runtime.buffers import empty
+from minitorch2.kernels.runtime.signature import KernelFailure
+from minitorch2.layouts import Layout
+from minitorch2.ops.table import lookup
+from minitorch2.storages import storage_of_array
+from minitorch2.tensors import Tensor, wrap
+
+ERRORS = {"IndexOutOfRange": IndexOutOfRange, "ZeroDivisionError": DivisionByZero}
+
+
+def contiguous(array: numpy.ndarray) -> numpy.ndarray:
+    """The array, or a copy in row-major order."""
+    return array if array.flags.c_contiguous else numpy.ascontiguousarray(array)
+
+
+def strided(
+    array: numpy.ndarray, shape: tuple[int, ...], strides: tuple[int, ...], offset: int
+) -> numpy.ndarray:
+    """A view with any strides (in elements) of the memory an array spans."""
+    size = array.dtype.itemsize
+    base = array if array.flags.c_contiguous else flat(array)
+    steps = tuple(stride * size for stride in strides)
+    return numpy.ndarray(shape, array.dtype, base, offset * size, steps)
+
+
+def tensor(array: numpy.ndarray, shape: tuple[int, ...], strides: tuple[int, ...]) -> Tensor:
+    """A tensor over memory that the host function allocated."""
+    element = dtypes.from_numpy_dtype(array.dtype)
+    return Tensor(storage_of_array(array, CPU), Layout(shape, strides, 0), element)
+
+
+def alias(base: Tensor, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Tensor:
+    """A view of an input's memory, `offset` elements after its first one."""
+    layout = Layout(shape, strides, base.layout.offset + offset)
+    return Tensor(base.storage, layout, base.dtype)
+
+
+def written(target: Tensor, memory: numpy.ndarray) -> None:
+    """Note that an input was written (and write it, if the kernels worked on a copy)."""
+    if memory is not target.array and not numpy.shares_memory(memory, target.array):
+        target.array[...] = memory
+    target.storage.version += 1
+
+
+def matmul(left: numpy.ndarray, right: numpy.ndarray, result: numpy.ndarray) -> None:
+    """A product straight into its memory."""
+    numpy.matmul(left, right, out=result)
+
+
+def matmul_16(left: numpy.ndarray, right: numpy.ndarray, result: numpy.ndarray) -> None:
+    """A product of 16-bit floats, computed in f32 as eager does."""
+    result[...] = numpy.matmul(left.astype(numpy.float32), right.astype(numpy.float32))
+
+
+def eager_step(node: Node) -> Callable[..., list[Any]]:
+    """A function of the node's values (arrays and numbers) and sizes that runs it eagerly."""
+    op, values = lookup(node.op), list(dict.fromkeys(values_in(node.args)))
+
+    def run(given: Sequence[Any], sizes: Mapping[str, int]) -> list[Any]:
+        actual = {
+            value: wrap(item) if isinstance(item, numpy.ndarray) else item
+            for value, item in zip(values, given, strict=True)
+        }
+        arguments = tuple(_actual(argument, actual, sizes) for argument in node.args)
+        with origin_scope(node.origin or Origin()):
+            found = run_backend(op, arguments)
+        results = found if isinstance(found, tuple | list) else (found,)
+        return [_owned(result, given) for result in results]
+
+    return run
+
+
+def _actual(argument: Any, actual: Mapping[Value, Any], sizes: Mapping[str, int]) -> Any:
+    if isinstance(argument, SizeExpression):
+        return argument.evaluate(sizes)
+    if isinstance(argument, tuple):
+        return tuple(_actual(item, actual, sizes) for item in argument)
+    return map_values(argument, actual.__getitem__)
+
+
+def _owned(result: Any, given: Sequence[Any]) -> Any:
+    """A result in row-major memory that none of the arguments shares."""
+    if not isinstance(result, Tensor):
+        return result
+    array = numpy.ascontiguousarray(result.array)
+    if any(isinstance(g, numpy.ndarray) and numpy.may_share_memory(array, g) for g in given):
+        array = array.copy()
+    return array.reshape(-1)
+
+
+def guarded(run: Run, kernel: Kernel, messages: tuple[str, ...]) -> Run:
+    """The launch of a kernel with checks: a failed one raises with the user's line."""
+
+    def launch(
+        total: int, arrays: Sequence[Any], sizes: Sequence[int], numbers: Sequence[Any], cost: float
+    ) -> None:
+        try:
+            run(total, arrays, sizes, numbers, cost)
+        except KernelFailure as failure:
+            message = messages[failure.code - 16]
+            raise failure_error(kernel, message, failure.index) from None
+
+    return launch
+
+
+def failure_error(kernel: Kernel, message: str, index: int) -> Mt2Error:
+    """The error of a failed check: `message` is "ErrorClass: what was asked"."""
+    kind, _, asked = message.partition(": ")
+    error: Mt2Error
+    if kind == "IndexOutOfRange":
+        asked, _, size = asked.rpartition(" with size ")
+        error = IndexOutOfRange(asked, f"index {index} is out of bounds for size {size}")
+    else:
+        error = ERRORS.get(kind, Mt2Error)(asked, message)
+    origin = _origin_of(kernel.body, message)
+    if origin is not None and origin.spans:
+        error.location = (origin.spans[0].file, origin.spans[0].line)
+        error.args = (error._text(),)
+    return error
+
+
+def _origin_of(body: tuple[Statement, ...], message: str) -> Origin | None:
+    for statement in body:
+        if isinstance(statement, Check | Require) and statement.message == message:
+            return statement.origin
+        if isinstance(statement, Loop | Reduce):
+            found = _origin_of(statement.body, message)
+            if found is not None:
+                return found
+    return None
+
+
+def host_names() -> dict[str, Any]:
+    """The names a generated host function may use, beside its kernels."""
+    own = (contiguous, strided, tensor, alias, written, matmul, matmul_16, empty)
+    return {each.__name__: each for each in own} | {d.short: d.numpy for d in dtypes.ALL}

@@ -1,0 +1,287 @@
+"""Which nests become one kernel, and why the others do not.
+
+In: a Program. Out: Groups in an order that respects every dependency, and for every pair that was
+tried in vain a Refusal with the reason. Each unit starts as a group of its own; in program order,
+a unit's group tries to take in the groups of its producers, then groups that read the same values.
+Merging is allowed when
+
+    no third group stands between the two,
+    all nests find a Place in one Frame (or are cheap enough to be computed where they are read),
+    the merged group can be assembled (fusion asks assemble.py), and
+    what it must store can be stored where its loops run.
+
+Source: greedy bottom-up fusion as in XLA and Inductor.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from minitorch2.jit.ir.graph import Value
+from minitorch2.kernels.functions import EXPENSIVE
+from minitorch2.kernels.index import constant, nonnegative, product
+from minitorch2.kernels.lower.nests import HostStep, Nest, Scatter, functions_in
+from minitorch2.kernels.schedule.assemble import Assembled, Refused, assemble
+from minitorch2.kernels.schedule.frames import Frame, frame_of
+from minitorch2.kernels.schedule.hazards import check_writes
+from minitorch2.kernels.schedule.program import Program, Unit, results
+
+MAX_BUFFERS = 24
+SMALL_ROW = 4096  # a single row of at most so many elements may be stored by one thread
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Units that run as one step; `frame` is None for what is no nest."""
+
+    units: tuple[int, ...]
+    frame: Frame | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A pair of values whose units stayed in different kernels, and why."""
+
+    producer: str
+    consumer: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.producer} and {self.consumer} stay apart: {self.reason}"
+
+
+class Fusion:
+    """The state of grouping: `owner` maps each unit to its group's number."""
+
+    def __init__(self, program: Program, enabled: bool = True):
+        self.program, self.enabled = program, enabled
+        self.groups: dict[int, Group] = {}
+        self.owner: list[int] = []
+        self.refusals: list[Refusal] = []
+        self.makers: dict[Value, int] = {}
+        self.sources: list[set[int]] = []
+        self.users: list[set[int]] = []
+        self.last: set[int] = set()
+        for number, unit in enumerate(program.units):
+            frame = frame_of(unit) if isinstance(unit, Nest) else None
+            self.groups[number] = Group((number,), frame)
+            self.owner.append(number)
+            self.makers |= dict.fromkeys(results(unit), number)
+        self.reads = [program.reads(unit) for unit in program.units]
+        self._connect()
+
+    def _connect(self) -> None:
+        """Edges between units: reads, and writes into inputs after every read of them."""
+        self.sources = [
+            {self.makers[value] for value in reads if value in self.makers} for reads in self.reads
+        ]
+        writers = {
+            self.program.targets[value]: number
+            for value, number in self.makers.items()
+            if value in self.program.targets
+        }
+        fragile = any(
+            isinstance(unit, HostStep) or (isinstance(unit, Nest | Scatter) and unit.may_fail())
+            for unit in self.program.units
+        )
+        for target, writer in writers.items():
+            for number, reads in enumerate(self.reads):
+                if number != writer and target in reads:
+                    self.sources[writer].add(number)
+        self.last = set(writers.values()) if fragile else set()
+        for writer in self.last:
+            self.sources[writer] |= set(range(len(self.reads))) - set(writers.values())
+        self.users = [set() for _ in self.reads]
+        for number, sources in enumerate(self.sources):
+            for source in sources:
+                self.users[source].add(number)
+
+    def run(self) -> list[Group]:
+        """The groups, in an order in which they can run."""
+        if self.enabled:
+            for number in range(len(self.program.units)):
+                self.grow(number)
+        return self.ordered()
+
+    def grow(self, number: int) -> None:
+        """Let a unit's group take in its producers' groups, then its siblings'."""
+        tried: set[int] = set()
+        for other in sorted(self.sources[number], reverse=True):
+            tried |= self.attempt(other, number, tried)
+        for other in self.siblings(number):
+            tried |= self.attempt(other, number, tried)
+
+    def siblings(self, number: int) -> Iterator[int]:
+        """Reductions before this one that read one of its values."""
+        unit = self.program.units[number]
+        if not isinstance(unit, Nest) or not unit.reducer:
+            return
+        for other in range(number - 1, -1, -1):
+            sibling = self.program.units[other]
+            if isinstance(sibling, Nest) and sibling.reducer:
+                if self.reads[other] & self.reads[number]:
+                    yield other
+
+    def attempt(self, first: int, second: int, tried: set[int]) -> set[int]:
+        """Merge the groups of two units, or write down why not."""
+        a, b = self.owner[first], self.owner[second]
+        if a == b or a in tried:
+            return set()
+        try:
+            merged = self.merged(self.groups[a], self.groups[b], a, b)
+        except Refused as reason:
+            names = [self.name(first), self.name(second)]
+            self.refusals.append(Refusal(*names, str(reason)))
+            return {a}
+        del self.groups[a]
+        self.groups[b] = merged
+        for unit in merged.units:
+            self.owner[unit] = b
+        return set()
+
+    def name(self, number: int) -> str:
+        """A unit as refusals name it: its value and op."""
+        unit = self.program.units[number]
+        node = unit.node
+        return f"%{results(unit)[0].id} ({node.op})"
+
+    # legality
+
+    def merged(self, first: Group, second: Group, a: int, b: int) -> Group:
+        """The merged group; Refused with the reason where it may not be."""
+        if first.frame is None or second.frame is None:
+            group = first if first.frame is None else second
+            unit = self.program.units[group.units[0]]
+            raise Refused(f"{unit.node.op} is a step of its own")
+        if (set(first.units) | set(second.units)) & self.last:
+            raise Refused("writes wait until nothing can fail any more")
+        if self.between(a, b):
+            raise Refused("another step stands between them")
+        units = tuple(sorted(first.units + second.units))
+        reasons = []
+        frames = [first.frame, second.frame]
+        if not first.frame.reduced:
+            frames.reverse()
+        if first.frame.reduced and not second.frame.reduced:
+            frames = [first.frame]
+        if second.frame.reduced and not first.frame.reduced:
+            frames = [second.frame]
+        for frame in frames:
+            try:
+                self.check(units, frame)
+                return Group(units, frame)
+            except Refused as reason:
+                reasons.append(str(reason))
+        raise Refused(reasons[0])
+
+    def between(self, a: int, b: int) -> bool:
+        """Whether a path leads from one group to the other through a third."""
+        return self._path(a, b) or self._path(b, a)
+
+    def _path(self, start: int, end: int) -> bool:
+        pending = [
+            self.owner[user]
+            for unit in self.groups[start].units
+            for user in self.users[unit]
+            if self.owner[user] not in (start, end)
+        ]
+        seen = set(pending)
+        while pending:
+            group = pending.pop()
+            for unit in self.groups[group].units:
+                for user in self.users[unit]:
+                    owner = self.owner[user]
+                    if owner == end:
+                        return True
+                    if owner != start and owner not in seen:
+                        seen.add(owner)
+                        pending.append(owner)
+        return False
+
+    def check(self, units: tuple[int, ...], frame: Frame) -> None:
+        """Raise Refused unless the units can run in the frame."""
+        nests = [self.nest(unit) for unit in units]
+        stored = self.stored(units)
+        for nest in nests:
+            place = frame.place(nest)
+            if nest.reducer and place is None:
+                raise Refused("their reductions run over different loops")
+            if place is None:
+                self._check_floating(nest, nest in stored, frame)
+            elif nest in stored and not nest.reducer and frame.reduced and place.level == "full":
+                self._check_wide(frame)
+        memory = {value for unit in units for value in self.reads[unit]} - {
+            nest.result for nest in nests
+        }
+        if len(memory) + len(stored) > MAX_BUFFERS:
+            raise Refused(f"one kernel would touch more than {MAX_BUFFERS} buffers")
+        writes = any(nest.result in self.program.targets for nest in nests)
+        if frame.reduced or writes:
+            made = assemble(self.program, frame, nests, stored, "trial")
+            if writes:
+                check_writes(made.kernel)
+
+    def _check_floating(self, nest: Nest, is_stored: bool, frame: Frame) -> None:
+        """A nest of another shape is computed where it is read, if that is cheap."""
+        if is_stored:
+            raise Refused("it needs memory, and its shape is not that of the loops")
+        if nest.may_fail():
+            raise Refused("a check would run more than once")
+        more = not nonnegative(product(nest.extents()) - frame.count(), {})
+        if more and EXPENSIVE & set(functions_in(nest.value)):
+            raise Refused("it would compute a slow function again for every element")
+
+    def _check_wide(self, frame: Frame) -> None:
+        """Storing every element of a row needs rows that lie in one stretch, and many of them."""
+        if not frame.trailing():
+            raise Refused("its rows do not lie in one stretch of memory")
+        if frame.rows() == constant(1):
+            count = frame.count().as_int()
+            if count is None or count > SMALL_ROW:
+                raise Refused("a single row would be stored by one thread")
+
+    def nest(self, unit: int) -> Nest:
+        """A unit that is known to be a nest."""
+        found = self.program.units[unit]
+        assert isinstance(found, Nest)
+        return found
+
+    def stored(self, units: tuple[int, ...]) -> list[Nest]:
+        """The nests whose results something outside the group reads."""
+        inside, needed = set(units), []
+        for unit in units:
+            nest = self.nest(unit)
+            kept = nest.result in self.program.kept or nest.result in self.program.targets
+            readers = {u for u in self.users[unit] if nest.result in self.reads[u]}
+            checks = nest.may_fail() and not readers  # what may fail runs, used or not
+            if kept or checks or readers - inside:
+                needed.append(nest)
+        return needed
+
+    def ordered(self) -> list[Group]:
+        """Groups after their producers; among those that are ready, program order."""
+        waiting = {
+            number: {self.owner[s] for unit in group.units for s in self.sources[unit]} - {number}
+            for number, group in self.groups.items()
+        }
+        done: list[Group] = []
+        while waiting:
+            ready = min(
+                (n for n, sources in waiting.items() if not sources),
+                key=lambda n: min(self.groups[n].units),
+            )
+            del waiting[ready]
+            for sources in waiting.values():
+                sources.discard(ready)
+            done.append(self.groups[ready])
+        return done
+
+    def assembled(self, group: Group, name: str) -> Assembled:
+        """The kernel of a group of nests."""
+        assert group.frame is not None
+        nests = [self.nest(unit) for unit in group.units]
+        return assemble(self.program, group.frame, nests, self.stored(group.units), name)
+
+
+def unit_of(program: Program, group: Group) -> Unit:
+    """The only unit of a group that is no nest."""
+    return program.units[group.units[0]]

@@ -1,0 +1,126 @@
+"""Better loops for an assembled kernel: neighbours collapsed, the outer ones made parallel.
+
+In: a kernel whose loops follow the shape of its values. Out: an equal one, in two steps.
+
+`collapse` makes one loop of two nested ones where every index uses them only as B*i + j:
+
+    for i in A { for j in B { y[B*i + j] = x[B*i + j] } }   =>   for i in A*B { y[i] = x[i] }
+
+`parallelize` makes one parallel loop of the outer loops, with index statements for their
+variables; the innermost loop of a kernel without rows stays serial, so that it can be vectorized:
+
+    for i in A { for j in B { for k in C {...} } }
+        =>   for p in A*B parallel { index i = p // B;  index j = p % B;  for k in C {...} }
+
+Source: loop collapsing as OpenMP's collapse(n) does it.
+"""
+
+from dataclasses import replace
+
+from minitorch2.kernels.index import (
+    Index,
+    coefficient,
+    delinearize,
+    product,
+    symbol,
+)
+from minitorch2.kernels.loop_ir import Kernel, LetIndex, Loop, Reduce, Statement
+from minitorch2.kernels.schedule.rewrite import every_index, map_expression_index, map_indices
+
+
+def improve(kernel: Kernel) -> Kernel:
+    """The kernel with collapsed and parallel loops."""
+    return parallelize(collapse(kernel))
+
+
+def collapse(kernel: Kernel) -> Kernel:
+    """Make one loop of nested ones wherever the indices allow."""
+    return replace(kernel, body=tuple(_collapsed(statement) for statement in kernel.body))
+
+
+def _collapsed(statement: Statement) -> Statement:
+    if isinstance(statement, Reduce):
+        return _collapsed_domain(statement)
+    if not isinstance(statement, Loop):
+        return statement
+    loop = replace(statement, body=tuple(_collapsed(inner) for inner in statement.body))
+    if len(loop.body) != 1 or not isinstance(loop.body[0], Loop):
+        return loop
+    inner = loop.body[0]
+    joined = _joined(loop.variable, (inner.variable, inner.extent), every_index(inner.body))
+    if joined is None:
+        return loop
+    body = tuple(map_indices(each, joined) for each in inner.body)
+    return replace(loop, extent=loop.extent * inner.extent, body=body)
+
+
+def _collapsed_domain(reduce: Reduce) -> Reduce:
+    domain = list(reduce.domain)
+    body, accumulators = reduce.body, reduce.accumulators
+    at = len(domain) - 2
+    while at >= 0:
+        (outer, extent), inner = domain[at], domain[at + 1]
+        indices = every_index((replace(reduce, domain=(), body=body, accumulators=accumulators),))
+        joined = _joined(outer, inner, indices)
+        if joined is not None:
+            body = tuple(map_indices(each, joined) for each in body)
+            accumulators = tuple(
+                replace(each, value=map_expression_index(each.value, joined))
+                for each in accumulators
+            )
+            domain[at : at + 2] = [(outer, extent * inner[1])]
+        at -= 1
+    return replace(reduce, domain=tuple(domain), body=body, accumulators=accumulators)
+
+
+def _joined(outer: str, inner: tuple[str, Index], indices: list[Index]) -> "_Join | None":
+    """How to rename the two loops' indices, if all use them as extent*outer + inner."""
+    variable, extent = inner
+    for index in indices:
+        slow, fast = coefficient(index, outer), coefficient(index, variable)
+        if slow is None or fast is None or slow != fast * extent:
+            return None
+    return _Join(outer, variable)
+
+
+class _Join:
+    """Maps B*i + j to i, the joined loop's variable."""
+
+    def __init__(self, outer: str, inner: str):
+        self.outer, self.inner = outer, inner
+
+    def __call__(self, index: Index) -> Index:
+        slow, fast = coefficient(index, self.outer), coefficient(index, self.inner)
+        assert slow is not None and fast is not None
+        rest = index - slow * symbol(self.outer) - fast * symbol(self.inner)
+        return rest + fast * symbol(self.outer)
+
+
+def parallelize(kernel: Kernel) -> Kernel:
+    """Make one parallel loop of the outer loops."""
+    if len(kernel.body) != 1 or not isinstance(kernel.body[0], Loop):
+        return kernel
+    chain, hoisted = [kernel.body[0]], []
+    while True:
+        body = chain[-1].body
+        if not body or not isinstance(body[-1], Loop):
+            break
+        if any(isinstance(each, Loop | Reduce) for each in body[:-1]):
+            break
+        hoisted.append(body[:-1])
+        chain.append(body[-1])
+    serial = len(chain) > 1 and not any(isinstance(each, Reduce) for each in chain[-1].body)
+    outer = chain[:-1] if serial else chain
+    inside: tuple[Statement, ...] = (chain[-1],) if serial else chain[-1].body
+    kept = tuple(each for statements in hoisted for each in statements)
+    body = (*kept, *inside)
+    if len(outer) == 1:
+        return replace(kernel, body=(replace(outer[0], body=body, parallel=True),))
+    extents = tuple(loop.extent for loop in outer)
+    total = product(extents)
+    parts = delinearize(symbol("p"), extents, {"p": total})
+    lets = tuple(
+        LetIndex(loop.variable, part, loop.origin) for loop, part in zip(outer, parts, strict=True)
+    )
+    loop = Loop("p", total, (*lets, *body), True, outer[0].origin)
+    return replace(kernel, body=(loop,))

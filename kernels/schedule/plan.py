@@ -1,0 +1,159 @@
+"""The whole graph as a list of steps: kernels, matrix products, eager calls.
+
+In: a Program and its groups. Out: a Plan: steps in order, each with the values it reads and writes.
+Memory follows from it: a value gets memory when its step begins and gives it back after the last
+step that reads it, to a pool that hands the same warm pages to the next step.
+
+Source: reference-counted pools instead of a static memory plan, as measured in the design.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from minitorch2.artifacts import Origin
+from minitorch2.jit.ir.graph import Node, Value, values_in
+from minitorch2.jit.ir.types import TensorType
+from minitorch2.kernels.functions import EXPENSIVE
+from minitorch2.kernels.index import Index, constant
+from minitorch2.kernels.loop_ir import Check, Kernel, Let, Loop, Reduce, Require, Statement
+from minitorch2.kernels.lower.gathers import clone
+from minitorch2.kernels.lower.nests import HostStep, Nest, Product, Scatter, functions_in
+from minitorch2.kernels.schedule.assemble import Assembled, assemble, assemble_scatter
+from minitorch2.kernels.schedule.frames import frame_of
+from minitorch2.kernels.schedule.fusion import Fusion, unit_of
+from minitorch2.kernels.schedule.loops import improve
+from minitorch2.kernels.schedule.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class KernelStep:
+    """Launch a kernel over the memory of values."""
+
+    kernel: Kernel
+    buffers: tuple[Value, ...]
+    scalars: tuple[Value, ...]
+    makes: tuple[Value, ...]
+    cost: Index
+
+    def uses(self) -> tuple[Value, ...]:
+        """The values whose memory it touches."""
+        return self.buffers
+
+
+@dataclass(frozen=True, slots=True)
+class ProductStep:
+    """numpy.matmul of two strided views into a value's memory."""
+
+    node: Node
+    result: Value
+    roots: tuple[Value, ...]
+
+    def uses(self) -> tuple[Value, ...]:
+        """The values whose memory it touches."""
+        return (*self.roots, self.result)
+
+
+@dataclass(frozen=True, slots=True)
+class EagerStep:
+    """Run a node through the dispatcher."""
+
+    node: Node
+    reason: str
+    roots: tuple[Value, ...]
+
+    def uses(self) -> tuple[Value, ...]:
+        """The values whose memory it touches."""
+        return (*self.roots, *self.node.results)
+
+
+PlanStep = KernelStep | ProductStep | EagerStep
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Steps in order, for a program."""
+
+    program: Program
+    steps: tuple[PlanStep, ...]
+
+
+def build_plan(program: Program, fusion: Fusion) -> Plan:
+    """The steps of all groups."""
+    steps: list[PlanStep] = []
+    names = (f"kernel_{number}" for number in range(10**9))
+    for group in fusion.run():
+        if group.frame is not None:
+            if not fusion.stored(group.units):
+                continue  # nothing reads it
+            steps.append(kernel_step(program, fusion.assembled(group, next(names))))
+            continue
+        unit = unit_of(program, group)
+        roots = tuple(dict.fromkeys(
+            program.root(value) for value in values_in(unit.node.args)
+            if isinstance(value.type, TensorType)))  # fmt: skip
+        if isinstance(unit, Scatter):
+            steps += _scatter_steps(program, unit, lambda: next(names))
+        elif isinstance(unit, Product):
+            steps.append(ProductStep(unit.node, unit.result, roots))
+        else:
+            assert isinstance(unit, HostStep)
+            steps.append(EagerStep(unit.node, unit.reason, roots))
+    return Plan(program, tuple(steps))
+
+
+def _scatter_steps(
+    program: Program, scatter: Scatter, name: Callable[[], str]
+) -> Iterator[KernelStep]:
+    """A copy of the base into the result's memory, then the writes into it."""
+    origin = scatter.node.origin
+    copy = clone(Node("clone", (scatter.base,), (scatter.result,), True, origin))
+    nests = [copy]
+    made = program.made.get(program.root(scatter.base))
+    if isinstance(made, Nest) and made.result in program.inline:
+        nests.insert(0, made)
+    yield kernel_step(program, assemble(program, frame_of(copy), nests, [copy], name()))
+    yield kernel_step(program, assemble_scatter(program, scatter, name()))
+
+
+def kernel_step(program: Program, assembled: Assembled) -> KernelStep:
+    """The step that launches an assembled kernel, its loops improved."""
+    kernel = improve(assembled.kernel)
+    made = tuple(
+        value
+        for value, buffer in zip(assembled.buffers, kernel.buffers, strict=True)
+        if buffer.mode == "out"
+    )
+    cost = body_cost(kernel.body)
+    extent = kernel.parallel_extent
+    if extent is not None:
+        assert isinstance(kernel.body[0], Loop)
+        cost = body_cost(kernel.body[0].body)
+    return KernelStep(kernel, assembled.buffers, assembled.scalars, made, cost)
+
+
+def body_cost(body: tuple[Statement, ...]) -> Index:
+    """About how many tenths of a nanosecond statements take."""
+    total = constant(1)
+    for statement in body:
+        if isinstance(statement, Loop):
+            total = total + statement.extent * body_cost(statement.body)
+        elif isinstance(statement, Reduce):
+            inner = body_cost(statement.body)
+            for _, extent in statement.domain:
+                inner = inner * extent
+            total = total + inner
+        elif isinstance(statement, Let):
+            slow = len(EXPENSIVE & set(functions_in(statement.value)))
+            total = total + 1 + 8 * slow
+        elif isinstance(statement, Check | Require):
+            total = total + 10
+        else:
+            total = total + 2
+    return total
+
+
+def step_origins(step: PlanStep) -> Origin:
+    """The user lines a step comes from."""
+    if isinstance(step, KernelStep):
+        return Origin.union([each.origin for each in step.kernel.body], "fusion")
+    return step.node.origin or Origin()

@@ -1,0 +1,244 @@
+"""The lowered graph as units of work with their dependencies, views resolved.
+
+In: a Graph and its lowered records. Out: a Program: the units in order, where each value lies in
+memory if it has to lie in memory at all, and which unit reads which other one's result. Outputs
+that need their own layout, writes into inputs, and operands that a library call cannot read in
+place become copies: nests like any other, which fusion usually merges into their producer.
+
+Source: Inductor's scheduler makes the same split of computing and realizing a value.
+"""
+
+from dataclasses import dataclass, field
+
+from minitorch2.jit.ir.graph import Graph, Node, Output, Value, values_in
+from minitorch2.jit.ir.types import TensorType
+from minitorch2.kernels.index import Index, as_index, coefficient, constant, linearize, symbol
+from minitorch2.kernels.lower.gathers import clone
+from minitorch2.kernels.lower.nests import (
+    HostStep,
+    Lowered,
+    Nest,
+    Product,
+    Scatter,
+    View,
+    axis_names,
+    shape_of,
+    size_index,
+    tensor_type,
+)
+from minitorch2.kernels.lower.split import split_reduction
+from minitorch2.layouts import contiguous_strides
+
+Unit = Nest | Scatter | Product | HostStep
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the elements of a value lie: strides in elements, from element 0 of its memory."""
+
+    shape: tuple[Index, ...]
+    strides: tuple[Index, ...]
+
+    def size(self) -> Index:
+        """How many elements the memory spans."""
+        last = constant(1)
+        for size, stride in zip(self.shape, self.strides, strict=True):
+            last = last + (size - 1) * stride
+        return last
+
+    def at(self, index: tuple[Index, ...]) -> Index:
+        """The place of an element."""
+        place = constant(0)
+        for part, stride in zip(index, self.strides, strict=True):
+            place = place + part * stride
+        return place
+
+
+def row_major(shape: tuple[Index, ...]) -> Layout:
+    """The layout of a value that nothing else decides about."""
+    strides = contiguous_strides(shape)  # type: ignore[arg-type]
+    return Layout(shape, tuple(as_index(stride) for stride in strides))
+
+
+@dataclass(frozen=True, slots=True)
+class HostView:
+    """A strided view of a value's memory, as library calls take it."""
+
+    root: Value
+    shape: tuple[Index, ...]
+    strides: tuple[Index, ...]
+    offset: Index
+
+
+@dataclass(slots=True)
+class Program:
+    """Units in program order. `made` maps each value to the unit or view that defines it."""
+
+    graph: Graph
+    units: list[Unit] = field(default_factory=list)
+    made: dict[Value, Lowered] = field(default_factory=dict)
+    layouts: dict[Value, Layout] = field(default_factory=dict)
+    targets: dict[Value, Value] = field(default_factory=dict)  # write results -> inputs
+    kept: set[Value] = field(default_factory=set)  # values that outputs need in memory
+    inline: set[Value] = field(default_factory=set)  # scatter bases that read nothing
+    returned: list["Returned"] = field(default_factory=list)
+
+    def resolve(
+        self, value: Value, index: tuple[Index, ...], ranges: dict[str, Index]
+    ) -> tuple[Value, tuple[Index, ...]]:
+        """The value behind all views, and the index into it."""
+        while isinstance(self.made.get(value), View):
+            view = self.made[value]
+            assert isinstance(view, View)
+            index = view.read(index, ranges)
+            value = view.base
+        return value, index
+
+    def root(self, value: Value) -> Value:
+        """The value behind all views."""
+        while isinstance(self.made.get(value), View):
+            view = self.made[value]
+            assert isinstance(view, View)
+            value = view.base
+        return value
+
+    def layout(self, value: Value) -> Layout:
+        """The layout of a root value's memory."""
+        target = self.targets.get(value, value)
+        if target not in self.layouts:
+            self.layouts[target] = row_major(shape_of(target))
+        return self.layouts[target]
+
+    def host_view(self, value: Value) -> HostView | None:
+        """The value as a strided view of its root's memory; None where strides cannot say it."""
+        names = axis_names(len(shape_of(value)), "h")
+        ranges = dict(zip(names, shape_of(value), strict=True))
+        root, index = self.resolve(value, tuple(symbol(name) for name in names), ranges)
+        place = self.layout(root).at(index)
+        strides, rest = [], place
+        for name in names:
+            factor = coefficient(place, name)
+            if factor is None or factor.symbols() & ranges.keys():
+                return None
+            strides.append(factor)
+            rest = rest - factor * symbol(name)
+        return HostView(root, shape_of(value), tuple(strides), rest)
+
+    def reads(self, unit: Unit) -> set[Value]:
+        """The root values a unit reads."""
+        if isinstance(unit, Nest | Scatter):
+            found = {self.root(read.value) for read in unit.reads()}
+            if isinstance(unit, Scatter) and self.root(unit.base) not in self.inline:
+                found.add(self.root(unit.base))
+            return {value for value in found if isinstance(value.type, TensorType)}
+        values = (v for v in values_in(unit.node.args) if isinstance(v.type, TensorType))
+        return {self.root(value) for value in values}
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """How an output is made at the end: from a value's memory, an input's memory or a constant."""
+
+    output: Output
+    value: Value | None
+    shape: tuple[Index, ...]
+    strides: tuple[Index, ...]
+
+
+def results(unit: Unit) -> tuple[Value, ...]:
+    """The values a unit makes."""
+    return unit.node.results if isinstance(unit, HostStep) else (unit.result,)
+
+
+def build_program(graph: Graph, lowered: tuple[Lowered, ...]) -> Program:
+    """The program of a graph."""
+    program = Program(graph)
+    for given in graph.inputs:
+        if given.strides is not None:
+            strides = tuple(size_index(stride) for stride in given.strides)
+            program.layouts[given.value] = Layout(shape_of(given.value), strides)
+    for record in lowered:
+        if isinstance(record, View):
+            program.made[record.result] = record
+            continue
+        if isinstance(record, Product | HostStep):
+            _copy_operands(program, record)
+        if isinstance(record, Scatter):
+            base = program.made.get(program.root(record.base))
+            if isinstance(base, Nest) and not base.steps and not any(base.reads()):
+                program.inline.add(base.result)
+        for unit in split_reduction(record) if isinstance(record, Nest) else (record,):
+            _add(program, unit)
+    for number, output in enumerate(graph.outputs):
+        program.returned.append(_return(program, number, output))
+    for place, value in graph.writes:
+        target = graph.inputs[place].value
+        _add(program, _copy(value, f"write{place}", value))
+        program.targets[Value(f"write{place}", target.type)] = target
+    return program
+
+
+def _add(program: Program, unit: Unit) -> None:
+    program.units.append(unit)
+    for value in results(unit):
+        program.made[value] = unit
+
+
+def _copy(value: Value, name: str, like: Value) -> Nest:
+    origin = None
+    return clone(Node("clone", (value,), (Value(name, like.type),), True, origin))
+
+
+def _copy_operands(program: Program, record: Product | HostStep) -> None:
+    """Give an operand memory of its own where no strides describe it."""
+    for value in set(values_in(record.node.args)):
+        if not isinstance(value.type, TensorType) or not isinstance(program.made.get(value), View):
+            continue
+        if program.host_view(value) is None:
+            copy = _copy(value, f"copy{value.id}", value)
+            if copy.result not in program.made:
+                _add(program, copy)
+
+
+def _return(program: Program, number: int, output: Output) -> Returned:
+    """How an output comes to be; may add a copy that gives it its own memory."""
+    value = output.argument
+    if not isinstance(value, Value) or not isinstance(value.type, TensorType):
+        return Returned(output, None, (), ())
+    shape = shape_of(value)
+    wanted = row_major(shape)
+    if output.strides is not None:
+        wanted = Layout(shape, tuple(size_index(stride) for stride in output.strides))
+    if output.alias is not None:
+        return Returned(output, None, shape, wanted.strides)
+    inputs = {given.value for given in program.graph.inputs}
+    root = program.root(value)
+    plain = root if _is_reshape(program, value, root) else None
+    if value in inputs and output.strides is None:
+        return Returned(output, value, shape, program.layout(value).strides)
+    free = plain is not None and plain not in inputs and plain not in program.kept
+    fits = wanted == row_major(shape) or plain == value
+    if free and fits and not isinstance(program.made[plain], HostStep):  # type: ignore[index]
+        assert plain is not None
+        if plain == value:
+            program.layouts[plain] = wanted
+        program.kept.add(plain)
+        return Returned(output, plain, shape, wanted.strides)
+    copy = _copy(value, f"out{number}", value)
+    _add(program, copy)
+    program.layouts[copy.result] = wanted
+    program.kept.add(copy.result)
+    return Returned(output, copy.result, shape, wanted.strides)
+
+
+def _is_reshape(program: Program, value: Value, root: Value) -> bool:
+    """Whether a value is its root, perhaps in another shape, element for element."""
+    if value == root:
+        return True
+    names = axis_names(len(shape_of(value)), "h")
+    ranges = dict(zip(names, shape_of(value), strict=True))
+    index = tuple(symbol(name) for name in names)
+    _, place = program.resolve(value, index, ranges)
+    count, whole = linearize(place, shape_of(root)), linearize(index, shape_of(value))
+    same_size = row_major(shape_of(value)).size() == row_major(shape_of(root)).size()
+    return count == whole and same_size and tensor_type(value).dtype is tensor_type(root).dtype
