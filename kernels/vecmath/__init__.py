@@ -9,8 +9,9 @@ Files, in reading order:
 - exponential.py     exp, exp2, expm1, sigmoid
 - hyperbolic.py      tanh, sinh, cosh
 - logarithm.py       log, log2, log10, log1p
-- error_function.py  erf
-- trigonometric.py   sin, cos
+- error_function.py  erf, erfc
+- trigonometric.py   sin, cos, tan
+- inverse_trigonometric.py  asin, acos, atan, atan2
 - power.py           pow
 - halves.py          16-bit floats to f32 and back
 - philox.py          random bits by counter

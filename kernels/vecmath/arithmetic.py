@@ -39,13 +39,13 @@ def maximum(a: Any, b: Any) -> Any:
     return p.select((a > b) | (a != a), a, b)
 
 
-@helper()
+@helper(accepts=NUMBERS)
 def fmin(a: Any, b: Any) -> Any:
     """The smaller; a NaN gives way to a number."""
     return p.select((a < b) | (b != b), a, b)
 
 
-@helper()
+@helper(accepts=NUMBERS)
 def fmax(a: Any, b: Any) -> Any:
     """The larger; a NaN gives way to a number."""
     return p.select((a > b) | (b != b), a, b)
@@ -69,8 +69,9 @@ def absolute(x: Any) -> Any:
 @helper(accepts=NUMBERS)
 def sign(x: Any) -> Any:
     """-1, 0 or 1; NaN gives 0 and -0.0 gives 0, as torch."""
-    zero = x ^ x if p.type_of(x) in INTEGERS else p.cast(x != x, p.type_of(x)) * 0
-    return p.select(x > 0, zero + 1, p.select(x < 0, zero - 1, zero))
+    zero, one = p.constant(x, 0), p.constant(x, 1)
+    below = zero if p.type_of(x)[0] == "u" else p.select(x < 0, -one, zero)
+    return p.select(x > 0, one, below)
 
 
 @helper()
@@ -151,19 +152,21 @@ def logical_not(x: Any) -> Any:
     return ~x
 
 
-@helper()
-def fmod(a: Any, b: Any) -> Any:
-    """The remainder with the sign of `a` (C's fmod), exact."""
-    return p.fmod(a, b)
-
-
 def _guarded(a: Any, b: Any) -> Any:
     """Quotient towards zero that never traps: 0 for b = 0, wrapping for smallest / -1."""
     if p.type_of(a)[0] == "u":
-        return p.select(b == 0, b, p.divide(a, p.select(b == 0, b + 1, b)))
-    harmless = p.select((b == 0) | (b == -1), (b ^ b) + 1, b)
+        return p.select(b == 0, b, p.divide(a, p.select(b == 0, 1, b)))
+    harmless = p.select((b == 0) | (b == -1), p.constant(b, 1), b)
     quotient = p.divide(a, harmless)
     return p.select(b == 0, b, p.select(b == -1, -a, quotient))
+
+
+@helper(accepts=NUMBERS)
+def fmod(a: Any, b: Any) -> Any:
+    """The remainder with the sign of `a` (C's fmod), exact; 0 for an integer b = 0."""
+    if p.type_of(a) in FLOATS:
+        return p.fmod(a, b)
+    return p.select(b == 0, b, a - _guarded(a, b) * b)
 
 
 @helper(accepts=NUMBERS)
@@ -175,10 +178,7 @@ def truncate_divide(a: Any, b: Any) -> Any:
 @helper(accepts=NUMBERS)
 def remainder(a: Any, b: Any) -> Any:
     """a - b * floor(a / b): the sign of the divisor, as in Python and torch."""
-    if p.type_of(a) in FLOATS:
-        rest = p.fmod(a, b)
-    else:
-        rest = p.select(b == 0, b, a - _guarded(a, b) * b)
+    rest = fmod(a, b)
     return p.select((rest != 0) & ((b < 0) != (rest < 0)), rest + b, rest)
 
 
@@ -195,7 +195,7 @@ def floor_divide(a: Any, b: Any) -> Any:
     quotient = p.select((rest != 0) & ((b < 0) != (rest < 0)), quotient - 1.0, quotient)
     whole = p.floor(quotient)
     whole = p.select(quotient - whole > 0.5, whole + 1.0, whole)
-    whole = p.select(quotient == 0.0, p.copysign(quotient * 0.0, a / b), whole)
+    whole = p.select(quotient == 0.0, p.copysign(p.constant(a, 0.0), a / b), whole)
     return p.select(b == 0.0, a / b, whole)
 
 
@@ -243,6 +243,6 @@ def f64_bits(x: Any) -> Any:
     return p.from_bits(x)
 
 
-min = helper(accepts=ANY, name="min")(minimum.__wrapped__)  # type: ignore[attr-defined]
-max = helper(accepts=ANY, name="max")(maximum.__wrapped__)  # type: ignore[attr-defined]
-abs = helper(accepts=NUMBERS, name="abs")(absolute.__wrapped__)  # type: ignore[attr-defined]
+min = helper(accepts=ANY, name="min")(minimum)
+max = helper(accepts=ANY, name="max")(maximum)
+abs = helper(accepts=NUMBERS, name="abs")(absolute)

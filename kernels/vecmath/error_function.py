@@ -12,7 +12,7 @@ split; coefficients by tests/bench/fit_vecmath.py.
 from typing import Any
 
 from minitorch2.kernels.vecmath import primitives as p
-from minitorch2.kernels.vecmath.exponential import exp_bounded
+from minitorch2.kernels.vecmath.exponential import exp, exp_bounded
 from minitorch2.kernels.vecmath.helpers import helper
 
 # erf(x) = x + x P(x^2) for |x| < 0.92 (f32) and |x| < 1 (f64)
@@ -47,3 +47,39 @@ def erf(x: Any) -> Any:
     q = p.polynomial((t - 3.0) / (t + 3.0), FAR64)
     far = 1.0 - exp_bounded(-(t * t)) * q
     return p.copysign(p.select(size < 1.0, near, far), x)
+
+
+# erfc(t) = e^(-t^2) Q(u) / (1 + 2 t), u = (t - c) / (t + c), for t > 0.46, each Q with its c
+COMPLEMENT32 = (
+    3.0,
+    (1.2530080080032349, -0.13562102615833282, -0.047562360763549805, 0.12964215874671936,
+     -0.11927288770675659, 0.06834232062101364, -0.023767700418829918, 0.002375759882852435,
+     0.001842132885940373, -0.0005104024312458932),
+)  # fmt: skip
+COMPLEMENT64 = (
+    4.0,
+    (1.2329951186255526, -0.1396211168405625, 0.015379652102618893, 0.06809705425469172,
+     -0.10103906603624561, 0.0937328349983945, -0.06633036581379757, 0.037167515536487915,
+     -0.01619773403603413, 0.0050319699904707894, -0.0007577734635120919,
+     -0.00019925679139896462, 0.00015062255451708424, -2.4398727720272564e-05,
+     -1.1224878009916826e-05, 5.708112251023617e-06, 2.99772190408547e-07,
+     -8.218868607206388e-07, 6.685156306978715e-08, 1.0520404382056023e-07,
+     -1.2165188195022878e-08, -1.0332709794471033e-08),
+)  # fmt: skip
+
+
+@helper()
+def erfc(x: Any) -> Any:
+    """1 - erf(x), accurate where it is small."""
+    single = p.type_of(x) == "f32"
+    square = x * x
+    near = 1.0 - p.fma(x, p.polynomial(square, NEAR32 if single else NEAR64), x)
+    size = p.fabs(x)
+    zero_from = 10.3 if single else 27.5  # from here on erfc rounds to 0
+    t = p.select(size > zero_from, zero_from, size)
+    center, coefficients = COMPLEMENT32 if single else COMPLEMENT64
+    q = p.polynomial((t - center) / (t + center), coefficients) / (1.0 + 2.0 * t)
+    rounded = t * t
+    lost = p.fma(t, t, -rounded)
+    far = exp(-rounded) * p.fma(-lost, q, q)
+    return p.select(size < 0.47, near, p.select(x < 0.0, 2.0 - far, far))

@@ -32,7 +32,6 @@ class Constants:
     highest: float
     lowest: float
     quadratic: tuple[float, ...]
-    precise: tuple[float, ...]
 
 
 LOG2_E = 1.4426950408889634
@@ -46,8 +45,6 @@ F32 = Constants(
     lowest=-104.0,
     quadratic=(0.4999999403953552, 0.16666515171527863, 0.041668448597192764,
                0.008369344286620617, 0.0013813360128551722),
-    precise=(0.5, 0.1666666716337204, 0.04166634380817413, 0.008333276957273483,
-             0.001394200953654945, 0.00019912075367756188),
 )  # fmt: skip
 F64 = Constants(
     magic=6755399441055744.0,
@@ -59,10 +56,6 @@ F64 = Constants(
     quadratic=(0.5000000000000012, 0.16666666666666405, 0.041666666666518574, 0.00833333333349719,
                0.0013888888946927578, 0.00019841269506834828, 2.480148945268913e-05,
                2.755758038837808e-06, 2.7631621849327257e-07, 2.5003813401313444e-08),
-    precise=(0.5, 0.16666666666666677, 0.041666666666666706, 0.008333333333320774,
-             0.0013888888888865534, 0.00019841269888546656, 2.4801587363134623e-05,
-             2.7557241549524266e-06, 2.755724055482819e-07, 2.5110033592324573e-08,
-             2.092512502209403e-09),
 )  # fmt: skip
 
 
@@ -89,9 +82,9 @@ def reduce(x: Any, k: Constants) -> tuple[Any, Any]:
     return p.fma(number, -k.ln2_low, p.fma(number, -k.ln2_high, x)), n
 
 
-def minus_one(r: Any, coefficients: tuple[float, ...]) -> Any:
+def minus_one(r: Any, k: Constants) -> Any:
     """e^r - 1 for a reduced r."""
-    return p.fma(r * r, p.polynomial(r, coefficients), r)
+    return p.fma(r * r, p.polynomial(r, k.quadratic), r)
 
 
 def scale(y: Any, n: Any) -> Any:
@@ -104,14 +97,22 @@ def exp_bounded(x: Any) -> Any:
     """e^x where the result is known to be a normal number."""
     k = constants(x)
     r, n = reduce(x, k)
-    return (1.0 + minus_one(r, k.quadratic)) * p.power_of_two(n)
+    return (1.0 + minus_one(r, k)) * p.power_of_two(n)
+
+
+def expm1_bounded(x: Any) -> Any:
+    """e^x - 1 where 2^n is a normal number."""
+    k = constants(x)
+    r, n = reduce(x, k)
+    power = p.power_of_two(n)
+    return p.fma(power, minus_one(r, k), power - 1.0)
 
 
 def exp_half(x: Any) -> Any:
     """e^x / 2 for x >= 0, which overflows only where sinh and cosh do."""
     k = constants(x)
     r, n = reduce(clamp(x, k.lowest, k.highest + 1.0), k)
-    return scale(1.0 + minus_one(r, k.quadratic), n - 1)
+    return scale(1.0 + minus_one(r, k), n - 1)
 
 
 @helper()
@@ -119,7 +120,7 @@ def exp(x: Any) -> Any:
     """e^x."""
     k = constants(x)
     r, n = reduce(clamp(x, k.lowest, k.highest), k)
-    return scale(1.0 + minus_one(r, k.quadratic), n)
+    return scale(1.0 + minus_one(r, k), n)
 
 
 @helper()
@@ -128,7 +129,7 @@ def exp2(x: Any) -> Any:
     k = constants(x)
     x = clamp(x, k.lowest * LOG2_E, k.highest * LOG2_E)
     number, n = whole(x, 1.0, k)
-    return scale(1.0 + minus_one((x - number) * LN2, k.quadratic), n)
+    return scale(1.0 + minus_one((x - number) * LN2, k), n)
 
 
 @helper()
@@ -137,12 +138,12 @@ def expm1(x: Any) -> Any:
     k = constants(x)
     r, n = reduce(clamp(x, -40.0, k.highest), k)
     half = p.power_of_two(n - 1)
-    result = 2.0 * p.fma(half, minus_one(r, k.precise), half - 0.5)
+    result = 2.0 * p.fma(half, minus_one(r, k), half - 0.5)
     return p.select(x == 0.0, x, result)
 
 
 @helper()
 def sigmoid(x: Any) -> Any:
     """1 / (1 + e^-x), without overflow and with its small values exact."""
-    small = exp.__wrapped__(-p.fabs(x))  # type: ignore[attr-defined]
+    small = exp(-p.fabs(x))
     return p.select(x >= 0.0, 1.0, small) / (1.0 + small)

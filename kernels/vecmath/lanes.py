@@ -59,6 +59,9 @@ class Lane(Symbolic):
             number = int(other)
         return self.new(ir.Constant(LLVM_TYPES[self.type], number))
 
+    def constant(self, value: float) -> "Lane":
+        return self.like(value)
+
     def _arithmetic(self, other: Any, name: str, swapped: bool = False) -> "Lane":
         other = self.like(other)
         left, right = (other, self) if swapped else (self, other)
@@ -166,18 +169,6 @@ class Lane(Symbolic):
             f"llvm.{INTRINSICS.get(name, name)}", [own], ir.FunctionType(own, [own] * len(values))
         )
         return self.new(self.builder.call(function, values))
-
-    def lookup(self, table: tuple[int, ...], to: str) -> "Lane":
-        kind = ir.ArrayType(LLVM_TYPES[to], len(table))
-        name = f"table_{to}_{hash(table) & 0xFFFFFFFF:x}"
-        module = self.builder.module
-        constant = module.globals.get(name)
-        if constant is None:
-            constant = ir.GlobalVariable(module, kind, name)
-            constant.initializer = ir.Constant(kind, list(table))
-            constant.global_constant, constant.linkage = True, "internal"
-        zero = ir.Constant(self.value.type, 0)
-        return self.new(self.builder.load(self.builder.gep(constant, [zero, self.value])), to)
 
     def cast(self, to: str) -> "Lane":
         if to == self.type:

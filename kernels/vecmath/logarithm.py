@@ -15,6 +15,8 @@ from typing import Any
 from minitorch2.kernels.vecmath import primitives as p
 from minitorch2.kernels.vecmath.helpers import helper
 
+INFINITY, NAN = float("inf"), float("nan")
+
 
 @dataclass(frozen=True, slots=True)
 class Constants:
@@ -79,8 +81,8 @@ def tail(f: Any) -> Any:
 
 def finish(x: Any, result: Any) -> Any:
     """The result for positive finite x; otherwise what the logarithm of x is."""
-    result = p.select(x < float("inf"), result, x)
-    return p.select(x > 0.0, result, p.select(x == 0.0, x * 0.0 - float("inf"), float("nan")))
+    result = p.select(x < INFINITY, result, x)
+    return p.select(x > 0.0, result, p.select(x == 0.0, p.constant(x, -INFINITY), NAN))
 
 
 @helper()
@@ -129,7 +131,7 @@ def log1p(x: Any) -> Any:
     correction = p.select(near, 0.0, lost / u)
     rest = p.fma(e, k.ln2_low, correction) + tail(f)
     result = p.fma(e, k.ln2_high, f + rest)
-    result = p.select(x < float("inf"), result, x)
-    pole = x * 0.0 - float("inf")
-    result = p.select(x > -1.0, result, p.select(x == -1.0, pole, float("nan")))
+    result = p.select(x < INFINITY, result, x)
+    outside = p.select(x == -1.0, p.constant(x, -INFINITY), NAN)
+    result = p.select(x > -1.0, result, outside)
     return p.select(p.fabs(x) < 2.0 ** -(k.mantissa + 2), x, result)

@@ -46,6 +46,13 @@ def philox(seed: Any, counter: Any) -> Any:
     return p.select((counter & 2) == 0, p.select(odd, x1, x0), p.select(odd, x3, x2))
 
 
+@helper(accepts=("i64",))
+def random_word(seed: Any, number: Any) -> Any:
+    """As `philox`, in i64: a word from 0 to 2^32 - 1."""
+    word = philox(p.cast(seed, "u64"), p.cast(number, "u64"))
+    return p.cast(word, "i64")
+
+
 @helper(accepts=("u32",), returns="f32")
 def uniform_f32(word: Any) -> Any:
     """A float in [0, 1) from the word's high 24 bits."""

@@ -15,7 +15,7 @@ from typing import Any
 from minitorch2.kernels.vecmath import logarithm
 from minitorch2.kernels.vecmath import primitives as p
 from minitorch2.kernels.vecmath.exponential import F64, clamp, exp, minus_one, reduce, scale
-from minitorch2.kernels.vecmath.helpers import helper
+from minitorch2.kernels.vecmath.helpers import FLOATS, NUMBERS, helper
 
 INFINITY = float("inf")
 TWO_THIRDS = (0.6666666666666666, 3.700743415417188e-17)
@@ -40,14 +40,14 @@ def log_pair(x: Any) -> tuple[Any, Any]:
     """log(x) as a sum of two f64, for positive finite x."""
     m, e = logarithm.split_any(x, logarithm.F64)
     f = m - 1.0
-    divisor, divisor_low = ordered_sum(f * 0.0 + 2.0, f)
+    divisor, divisor_low = ordered_sum(p.constant(f, 2.0), f)
     s = f / divisor
     s_low = (p.fma(-s, divisor, f) - s * divisor_low) / divisor
     z, z_low = product(s, s)
     z_low = z_low + 2.0 * s * s_low
-    third, third_low = product(z, f * 0.0 + TWO_THIRDS[0])
+    third, third_low = product(z, p.constant(f, TWO_THIRDS[0]))
     third_low = third_low + p.fma(z, TWO_THIRDS[1], z_low * TWO_THIRDS[0])
-    factor, factor_low = ordered_sum(f * 0.0 + 2.0, third)
+    factor, factor_low = ordered_sum(p.constant(f, 2.0), third)
     factor_low = factor_low + p.fma(z * z, p.polynomial(z, ODD), third_low)
     high, low = product(s, factor)
     low = low + p.fma(s, factor_low, s_low * factor)
@@ -63,24 +63,39 @@ def _power64(size: Any, b: Any) -> Any:
     bounded = clamp(high, F64.lowest, F64.highest)
     low = p.select(bounded == high, low, 0.0)
     r, n = reduce(bounded, F64)
-    return scale(1.0 + minus_one(r + low, F64.quadratic), n)
+    return scale(1.0 + minus_one(r + low, F64), n)
 
 
 def _power32(size: Any, b: Any) -> Any:
     """size^b for positive finite size, in f64 and then rounded."""
-    exponent = p.cast(b, "f64") * logarithm.log.__wrapped__(p.cast(size, "f64"))
-    return p.cast(exp.__wrapped__(clamp(exponent, -200.0, 200.0)), "f32")
+    exponent = p.cast(b, "f64") * logarithm.log(p.cast(size, "f64"))
+    return p.cast(exp(clamp(exponent, -200.0, 200.0)), "f32")
 
 
-@helper()
+def _integer_power(a: Any, b: Any) -> Any:
+    """a to the power of b in wrapping integers; b < 0 gives 0 but for a = 1 and -1, as torch."""
+    one = (a ^ a) + 1
+    result, base, left = one, a, b
+    for _ in range(p.DTYPES[p.type_of(a)].itemsize * 8):
+        result = p.select((left & 1) != 0, result * base, result)
+        base, left = base * base, left >> 1
+    if p.type_of(a)[0] == "u":
+        return result
+    unit = p.select(a == 1, one, p.select(a == -1, p.select((b & 1) == 0, one, -one), one - one))
+    return p.select(b < 0, unit, result)
+
+
+@helper(accepts=NUMBERS)
 def pow(a: Any, b: Any) -> Any:
     """a to the power of b."""
+    if p.type_of(a) not in FLOATS:
+        return _integer_power(a, b)
     size = p.fabs(a)
     usual = (size > 0.0) & (size < INFINITY)
     positive = p.select(usual, size, 1.0)
     result = (_power32 if p.type_of(a) == "f32" else _power64)(positive, b)
     grows = (b > 0.0) == (size > 1.0)  # for size 0 or inf
-    result = p.select(usual, result, p.select(grows, INFINITY, positive * 0.0))
+    result = p.select(usual, result, p.select(grows, INFINITY, p.constant(a, 0.0)))
     whole = p.trunc(b) == b
     half = b * 0.5
     odd = whole & (p.trunc(half) != half) & (p.fabs(b) < INFINITY)

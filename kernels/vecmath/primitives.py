@@ -49,6 +49,10 @@ class Symbolic(ABC):
     type: str
 
     @abstractmethod
+    def constant(self, value: float) -> "Symbolic":
+        """A number of this value's type."""
+
+    @abstractmethod
     def select(self, a: Any, b: Any) -> "Symbolic":
         """`a` where this (a bool) holds, else `b`."""
 
@@ -63,10 +67,6 @@ class Symbolic(ABC):
     @abstractmethod
     def call(self, name: str, *others: Any) -> "Symbolic":
         """An exactly rounded operation: sqrt, fma, floor, ceil, trunc, rint, fabs, copysign."""
-
-    @abstractmethod
-    def lookup(self, table: tuple[int, ...], to: str) -> "Symbolic":
-        """Entry of a constant table; this value (an integer) must be inside it."""
 
 
 def type_of(x: Any) -> str:
@@ -129,6 +129,11 @@ def select(c: Any, a: Any, b: Any) -> Any:
     return a if c else b
 
 
+def constant(x: Any, value: float) -> Any:
+    """A number of the type of `x`."""
+    return x.constant(value) if isinstance(x, Symbolic) else x.dtype.type(value)
+
+
 def bits(x: Any) -> Any:
     """The bits of a float as a signed integer of the same width."""
     to = SIGNED_BITS[type_of(x)]
@@ -139,13 +144,6 @@ def from_bits(x: Any) -> Any:
     """The float with these bits (i32 -> f32, i64 -> f64)."""
     to = FLOAT_OF_BITS[type_of(x)]
     return x.bitcast(to) if isinstance(x, Symbolic) else x.view(DTYPES[to])
-
-
-def lookup(table: tuple[int, ...], index: Any, to: str) -> Any:
-    """Entry `index` of a constant table of integers of type `to`."""
-    if isinstance(index, Symbolic):
-        return index.lookup(table, to)
-    return np.array(table, DTYPES[to])[index]
 
 
 def fma(a: Any, b: Any, c: Any) -> Any:

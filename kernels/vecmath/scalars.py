@@ -22,6 +22,7 @@ from minitorch2.kernels.vecmath import (
     exponential,
     halves,
     hyperbolic,
+    inverse_trigonometric,
     logarithm,
     philox,
     power,
@@ -31,7 +32,7 @@ from minitorch2.kernels.vecmath.helpers import HELPERS
 from minitorch2.kernels.vecmath.primitives import DTYPES
 
 _MODULES = (casts, arithmetic, exponential, hyperbolic, logarithm, error_function,
-            trigonometric, power, halves, philox)  # fmt: skip
+            trigonometric, inverse_trigonometric, power, halves, philox)  # fmt: skip
 
 
 def _local(short: str) -> Callable[[int], np.ndarray]:

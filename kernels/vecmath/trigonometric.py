@@ -1,8 +1,7 @@
-"""sin and cos: subtract multiples of pi / 2, then one of two polynomials.
+"""sin, cos and tan: subtract multiples of pi / 2, then one of two polynomials.
 
-In and out: f32 or f64. f32 arguments are reduced in f64 up to 2^51, beyond that (where half a
-turn lies between neighbouring floats) by a table of powers of two modulo 2 pi. f64 arguments are
-accurate up to 2^30; infinities give NaN.
+In and out: f32 or f64. Arguments are reduced in f64, which holds up to 2^51; from there on, where
+the neighbours of an f64 lie half a turn apart, the result is NaN, as it is for infinities.
 
 >>> sin(0.5), cos(0.0)
 (np.float64(0.479425538604203), np.float64(1.0))
@@ -26,10 +25,12 @@ SIN64 = (-0.16666666666666627, 0.00833333333332127, -0.00019841269828859917,
          2.755731335303278e-06, -2.5050703636644527e-08, 1.5893563384744744e-10)  # fmt: skip
 COS64 = (0.04166666666666659, -0.001388888888887256, 2.4801587288470617e-05,
          -2.755731405104266e-07, 2.0875681200712438e-09, -1.1357416645915145e-11)  # fmt: skip
+LARGE = 2.0**51
 
 
 def _reduce(x: Any) -> tuple[Any, Any, Any]:
     """r, its rounding error and n with x = n pi/2 + r, in f64."""
+    x = p.select(p.fabs(x) < LARGE, x, float("nan"))
     number, n = whole(x, TWO_OVER_PI, F64)
     first = p.fma(number, -HALF_PI[0], x)
     r = p.fma(number, -HALF_PI[1], first)
@@ -41,22 +42,23 @@ def _reduce(x: Any) -> tuple[Any, Any, Any]:
     return r, (kept - r) + lost, n
 
 
-def _sin_cos(x: Any, quarter_turns: int) -> Any:
-    """sin(x + quarter_turns * pi/2)."""
+def _both(x: Any) -> tuple[Any, Any, Any]:
+    """sin(r), cos(r) and n with x = n pi/2 + r."""
     single = p.type_of(x) == "f32"
     wide, low, n = _reduce(p.cast(x, "f64"))
-    n = n + quarter_turns
     r = p.cast(wide, p.type_of(x))
     z = r * r
-    sine = p.fma(r * z, p.polynomial(z, SIN32 if single else SIN64), r)
-    tail = p.polynomial(z, COS32 if single else COS64)
-    half = 0.5 * z
+    main = 1.0 - 0.5 * z
     if single:
-        cosine = p.fma(z * z, tail, 1.0 - half)
-    else:
-        sine = p.fma(r * z, p.polynomial(z, SIN64), low * (1.0 - half)) + r
-        main = 1.0 - half
-        cosine = main + (((1.0 - main) - half) + p.fma(z * z, tail, -(r * low)))
+        sine = p.fma(r * z, p.polynomial(z, SIN32), r)
+        return sine, p.fma(z * z, p.polynomial(z, COS32), main), n
+    sine = p.fma(r * z, p.polynomial(z, SIN64), low * main) + r
+    rest = p.fma(z * z, p.polynomial(z, COS64), -(r * low))
+    return sine, main + (((1.0 - main) - 0.5 * z) + rest), n
+
+
+def _quadrant(sine: Any, cosine: Any, n: Any) -> Any:
+    """sin(r + n pi/2)."""
     result = p.select((n & 1) == 0, sine, cosine)
     return p.select((n & 2) == 0, result, -result)
 
@@ -64,10 +66,20 @@ def _sin_cos(x: Any, quarter_turns: int) -> Any:
 @helper()
 def sin(x: Any) -> Any:
     """The sine."""
-    return p.select(x == 0.0, x, _sin_cos(x, 0))
+    return p.select(x == 0.0, x, _quadrant(*_both(x)))
 
 
 @helper()
 def cos(x: Any) -> Any:
     """The cosine."""
-    return _sin_cos(x, 1)
+    sine, cosine, n = _both(x)
+    return _quadrant(sine, cosine, n + 1)
+
+
+@helper()
+def tan(x: Any) -> Any:
+    """The tangent."""
+    sine, cosine, n = _both(x)
+    even = (n & 1) == 0
+    ratio = p.select(even, sine, -cosine) / p.select(even, cosine, sine)
+    return p.select(x == 0.0, x, ratio)
