@@ -64,6 +64,7 @@ OPERATORS: dict[str, Callable] = {
     "shift_left": operator.lshift,
     "shift_right": operator.rshift,
     "negative": operator.neg,
+    "select": lambda condition, yes, no: yes if condition else no,
 }
 
 

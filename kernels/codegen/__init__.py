@@ -1,0 +1,11 @@
+"""Loop IR and plans as Python source.
+
+Files, in reading order:
+
+expressions.py  scalar and index expressions
+writer.py       lines with their origins
+reductions.py   folds in a fixed order that vectorizes
+columns.py      folds down the slow axis
+source.py       a whole kernel
+host.py         the function that launches the kernels of a graph
+"""

@@ -1,0 +1,13 @@
+"""Which loop nests become one kernel, in which order, in which loops.
+
+Files, in reading order:
+
+program.py   units of work, dependencies, layouts, outputs and writes
+frames.py    the loops of a kernel, and where a nest falls in them
+rewrite.py   walking and rebuilding loop IR
+assemble.py  a group of nests as one kernel
+hazards.py   writes into inputs that would disturb reads
+fusion.py    the groups, and a reason for every refusal
+loops.py     loops collapsed and made parallel
+plan.py      the steps of the whole graph
+"""

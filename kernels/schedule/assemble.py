@@ -21,7 +21,7 @@ from minitorch2.dtypes import bool as bool_dtype
 from minitorch2.jit.ir.graph import Value
 from minitorch2.jit.ir.types import ScalarType
 from minitorch2.kernels.functions import accumulator_dtype
-from minitorch2.kernels.index import Index, substitute, symbol
+from minitorch2.kernels.index import Index, constant, substitute, symbol
 from minitorch2.kernels.loop_ir import (
     Accumulator,
     Buffer,
@@ -264,7 +264,7 @@ class Assembler:
     def buffer(self, value: Value) -> str:
         """The parameter that stands for a value's memory."""
         target = self.program.targets.get(value, value)
-        return self.buffers.setdefault(target, f"b{len(self.buffers)}")
+        return self.buffers.setdefault(target, f"t{len(self.buffers)}")
 
     def scalar(self, value: Value) -> Name:
         """The parameter that stands for a number given to the graph."""
@@ -324,11 +324,12 @@ def assemble(
 ) -> Assembled:
     """The kernel of a group; `stored` are the nests whose results need memory."""
     build = Assembler(program, frame, nests)
-    rows = frame.row_axes()
+    rows = tuple(axis for axis in frame.row_axes() if axis[1] != constant(1))
     for axis in rows:
         build.open(axis)
     if frame.reduced:
-        columns = frame.column_axes()
+        turning = tuple(axis for axis in frame.column_axes() if axis[1] != constant(1))
+        columns = turning or frame.column_axes()[:1]
         for level in _levels(program, nests):
             places = [(nest, _placed(frame, nest)) for nest in level]
             build.fold(places, columns)
@@ -337,8 +338,9 @@ def assemble(
             if nest not in wide:
                 build.store(nest, _placed(frame, nest))
         if wide:
-            fresh = tuple((build.fresh("l"), extent) for _, extent in columns)
-            build_wide(build, frame.renamed(fresh), wide, fresh)
+            fresh = {name: build.fresh("l") for name, _ in columns}
+            again = tuple((fresh[name], extent) for name, extent in columns)
+            build_wide(build, frame.renamed(fresh), wide, again)
     else:
         for nest in stored:
             build.store(nest, _placed(frame, nest))

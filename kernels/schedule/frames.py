@@ -16,6 +16,7 @@ from minitorch2.kernels.index import (
     Divide,
     Index,
     Modulo,
+    constant,
     delinearize,
     linearize,
     product,
@@ -60,13 +61,9 @@ class Frame:
         """The number of rows."""
         return product(extent for _, extent in self.row_axes())
 
-    def renamed(self, columns: tuple[tuple[str, Index], ...]) -> "Frame":
-        """The frame with other names for the folded variables."""
-        names = iter(columns)
-        axes = tuple(
-            next(names) if at in self.reduced else axis for at, axis in enumerate(self.axes)
-        )
-        return replace(self, axes=axes)
+    def renamed(self, names: dict[str, str]) -> "Frame":
+        """The frame with some variables renamed."""
+        return replace(self, axes=tuple((names.get(n, n), extent) for n, extent in self.axes))
 
     def place(self, nest: Nest) -> Place | None:
         """Where a nest runs in these loops, or None."""
@@ -85,7 +82,7 @@ class Frame:
             if positions != self.reduced:
                 return None
             names = zip(nest.axes, self.axes, strict=True)
-            return Place({own: symbol(new) for (own, _), (new, _) in names}, "full")
+            return Place({own: variable(axis) for (own, _), axis in names}, "full")
         own = frame_of(nest)
         if not own.trailing() or not self.trailing() or own.rows() != self.rows():
             return None
@@ -104,7 +101,7 @@ def _placed(
 ) -> Place | None:
     """The axes as expressions of the frame's variables, through the row-major position."""
     sizes, wanted = tuple(e for _, e in frame), tuple(e for _, e in axes)
-    variables = tuple(symbol(name) for name, _ in frame)
+    variables = tuple(variable(axis) for axis in frame)
     if sizes == wanted:
         parts = variables
     else:
@@ -112,6 +109,11 @@ def _placed(
     if any(has_division(part) for part in parts):
         return None
     return Place({name: part for (name, _), part in zip(axes, parts, strict=True)}, level)
+
+
+def variable(axis: tuple[str, Index]) -> Index:
+    """A loop variable as an index; 0 where its loop has one turn only."""
+    return constant(0) if axis[1] == constant(1) else symbol(axis[0])
 
 
 def has_division(index: Index) -> bool:
