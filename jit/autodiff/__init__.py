@@ -1,0 +1,11 @@
+"""From a captured graph to graphs of primitives, forward and backward.
+
+Files, in reading order:
+
+tracer         stands where the backends stand and turns every primitive into a node
+functionalize  a captured graph without composites and writes
+joint          forward and backward in one graph, by running the engine on symbols
+partition      the joint graph cut in two, and what has to be kept in between
+runtime        the compiled forward and backward as one node of eager autograd
+pipeline       all of the above, in order, for one captured graph
+"""

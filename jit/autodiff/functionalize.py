@@ -1,0 +1,203 @@
+"""Functionalization: a captured graph becomes primitives without writes.
+
+In: a captured graph and which of its inputs require gradients. Out: a functional graph, and what
+each output is: a value of its own, a view of an input, a constant. What the program wrote into its
+inputs becomes the graph's `writes`; random ops draw from two inputs, `%seed` and `%counter`.
+
+Before: graph f(%x: f32[4]) { %0: f32[4] = mul_(%x, 2)  return %0: alias(%x, 0) }
+After:  graph f(%x: f32[4]) { %0: f32[4] = mul(%x, 2)  return %0: alias(%x, 0)  writes (%x <- %0) }
+
+Source: PyTorch's functionalization; JAX's traced functions are functional from the start.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from minitorch2.artifacts import Origin
+from minitorch2.autograd.graph import Node, spec_of
+from minitorch2.dispatch import call, origin_scope, state
+from minitorch2.jit.autodiff.tracer import Tracer
+from minitorch2.jit.ir.graph import Argument, Graph, Value
+from minitorch2.jit.ir.graph import Node as GraphNode
+from minitorch2.jit.ir.interpreter import as_function
+from minitorch2.jit.shapes.environment import ShapeEnvironment
+from minitorch2.jit.shapes.size_expression import Size, SizeExpression
+from minitorch2.jit.shapes.symbolic_size import as_size
+from minitorch2.layouts import contiguous_strides
+from minitorch2.ops.table import lookup
+from minitorch2.tensors import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class OutputPlan:
+    """Where one output of the captured graph comes from.
+
+    `index` is its place among the functional graph's outputs, `alias` the input whose memory it
+    is, with its layout; a constant has neither. `written` and `differentiable` say whether its
+    memory was written, and whether gradients flow through it.
+    """
+
+    index: int | None
+    differentiable: bool = False
+    alias: int | None = None
+    whole: bool = False
+    shape: tuple[Size, ...] = ()
+    strides: tuple[Size, ...] = ()
+    offset: Size = 0
+    constant: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Functional:
+    """A functional graph and how its outputs become those of the captured one.
+
+    `writes` are (input, output index) of values to write back that carry gradients; those without
+    stand in the graph itself. `random_count` is how many counters one call uses.
+    """
+
+    graph: Graph
+    outputs: tuple[OutputPlan, ...]
+    requires_grad: tuple[bool, ...]
+    writes: tuple[tuple[int, int], ...]
+    random_count: Size | None
+    differentiable: tuple[bool, ...] = field(default=())
+
+
+def functionalize(captured: Graph, requires_grad: Sequence[bool]) -> Functional:
+    """Trace a captured graph into primitives. Raises what its ops raise on fakes."""
+    environment = ShapeEnvironment.generic(captured.assumptions)
+    tracer = Tracer(captured.name, environment, "functionalize")
+    tracer.builder.assumptions = list(captured.assumptions)
+    inputs = trace_inputs(tracer, captured, requires_grad)
+    with tracer:
+        values = replay(captured, tracer, inputs, "functionalize")
+        found = [actual(output.argument, tracer, values) for output in captured.outputs]
+    return _finish(captured, tracer, inputs, found, tuple(requires_grad))
+
+
+class InputNode(Node):
+    """Stands for the history of an input outside the graph.
+
+    An input is no leaf here: whether the program may write into it was settled when it was
+    captured.
+    """
+
+    __slots__ = ()
+
+    def apply(self, grads: tuple) -> tuple:
+        """The gradient ends here; the engine hands it out as that of an input."""
+        return ()
+
+
+def trace_inputs(tracer: Tracer, graph: Graph, requires_grad: Sequence[bool]) -> list[Any]:
+    """Declare the inputs of `graph` again, as fakes that require gradients where asked."""
+    inputs = []
+    for declared, wanted in zip(graph.inputs, requires_grad, strict=True):
+        fake = tracer.input(declared.name, declared.value.type, declared.strides)
+        if wanted and isinstance(fake, Tensor):
+            fake.set_history(InputNode("Input", (), (spec_of(fake),)))
+        inputs.append(fake)
+    return inputs
+
+
+def replay(graph: Graph, tracer: Tracer, inputs: Sequence[Any], made_by: str) -> dict[str, Any]:
+    """Run a graph's nodes under the tracer; what each of its values stands for."""
+    values: dict[str, Any] = {
+        declared.name: fake for declared, fake in zip(graph.inputs, inputs, strict=True)
+    }
+    for node in graph.nodes:
+        results = _run(node, graph.name, tracer, values, made_by)
+        for value, result in zip(node.results, results, strict=True):
+            values[value.id] = result
+    return values
+
+
+def _run(node: GraphNode, name: str, tracer: Tracer, values: dict[str, Any], made_by: str) -> tuple:
+    args = tuple(actual(argument, tracer, values) for argument in node.args)
+    parents = tuple(f"{name}:{value}" for value in node.results)
+    origin = (node.origin or Origin()).derived(made_by, parents)
+    before = state.grad_enabled
+    state.grad_enabled = before and node.grad
+    try:
+        with origin_scope(origin):
+            found = call(lookup(node.op), args)
+    finally:
+        state.grad_enabled = before
+    if isinstance(found, (tuple, list)) and len(node.results) != 1:
+        return tuple(found)
+    if isinstance(found, (tuple, list)):
+        return (found[0],)
+    return (found,) if node.results else ()
+
+
+def actual(argument: Argument, tracer: Tracer, values: dict[str, Any]) -> Any:
+    """What an argument of a replayed node is under the tracer."""
+    match argument:
+        case Value():
+            return values[argument.id]
+        case SizeExpression():
+            return tracer.environment.wrap(argument)
+        case tuple():
+            return tuple(actual(item, tracer, values) for item in argument)
+        case Graph():
+            return as_function(argument)
+    return argument
+
+
+def _finish(
+    captured: Graph, tracer: Tracer, inputs: list[Any], found: list[Any], requires_grad: tuple
+) -> Functional:
+    builder = tracer.builder
+    plans, flags = [], []
+    with tracer:
+        for argument in found:
+            plan, flag = _plan_output(tracer, inputs, argument, len(builder.outputs))
+            plans.append(plan)
+            if plan.index is not None:
+                flags.append(flag)
+        writes = _plan_writes(tracer, inputs, flags)
+    random_count = tracer.random_count()
+    extra = (False,) * (len(builder.inputs) - len(requires_grad))
+    return Functional(builder.build(), tuple(plans), requires_grad + extra, writes, random_count,
+                      tuple(flags))  # fmt: skip
+
+
+def _plan_output(
+    tracer: Tracer, inputs: list[Any], argument: Any, index: int
+) -> tuple[OutputPlan, bool]:
+    """Declare one output and say what it is."""
+    builder = tracer.builder
+    if not isinstance(argument, Tensor):
+        return OutputPlan(None, constant=argument), False
+    layout = argument.layout
+    shape = tuple(map(as_size, layout.shape))
+    strides = tuple(map(as_size, layout.strides))
+    gradient = argument.requires_grad
+    owner = tracer.owner_of(argument)
+    if owner is not None:
+        whole = argument is inputs[owner]
+        offset = as_size(layout.offset - inputs[owner].layout.offset)
+        return OutputPlan(None, gradient, owner, whole, shape, strides, offset), False
+    builder.output(tracer.value_of(argument), strides)
+    return OutputPlan(index, gradient, None, False, shape, strides), gradient
+
+
+def _plan_writes(tracer: Tracer, inputs: list[Any], flags: list[bool]) -> tuple:
+    """Writes into inputs: into the graph, or as outputs where the value carries a gradient."""
+    builder, kept = tracer.builder, []
+    for position, fake in enumerate(inputs):
+        if not isinstance(fake, Tensor):
+            continue
+        cell = tracer.cell_of(fake)
+        if cell.version == 0:
+            continue
+        history = cell.base.grad_fn
+        if history is not None and not isinstance(history, InputNode):
+            kept.append((position, len(builder.outputs)))
+            builder.output(cell.value, tuple(map(as_size, contiguous_strides(fake.layout.shape))))
+            flags.append(True)
+        else:
+            builder.write(position, cell.value)
+    return tuple(kept)
+

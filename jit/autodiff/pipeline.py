@@ -1,0 +1,82 @@
+"""All stages between a captured graph and something that runs, in order.
+
+In: a captured graph, which inputs require gradients, the options, and an executor that turns a
+functional graph into a callable. Out: a CompiledProgram. Each stage emits one event.
+
+    captured -> functional -> joint -> optimized -> forward + backward -> executor
+
+Source: PyTorch's AOTAutograd.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from minitorch2.artifacts import emit
+from minitorch2.config import config
+from minitorch2.jit.autodiff.functionalize import Functional, functionalize
+from minitorch2.jit.autodiff.joint import Joint, make_joint
+from minitorch2.jit.autodiff.partition import partition
+from minitorch2.jit.autodiff.runtime import CompiledProgram, Executable
+from minitorch2.jit.ir.graph import Graph
+from minitorch2.jit.ir.verify import verify
+from minitorch2.jit.passes.options import DEFAULT, PassOptions
+from minitorch2.jit.passes.pipeline import optimize
+
+Executor = Callable[[Graph, str], Executable]
+
+
+def compile_captured(
+    captured: Graph,
+    requires_grad: Sequence[bool],
+    executor: Executor,
+    unit: str = "",
+    options: PassOptions | None = DEFAULT,
+) -> CompiledProgram:
+    """Compile a captured graph; `options` None leaves the passes out.
+
+    Raises CompileError when a stage cannot carry the graph out.
+    """
+    functional = functionalize(captured, requires_grad)
+    _check(functional.graph)
+    emit("autodiff.functional", unit, functional.graph)
+    joint = make_joint(functional) if any(requires_grad) else None
+    if joint is None:
+        return _inference(functional, executor, unit, options)
+    _check(joint.graph)
+    emit("autodiff.joint", unit, joint.graph)
+    return _training(functional, joint, executor, unit, options)
+
+
+def _inference(
+    functional: Functional, executor: Executor, unit: str, options: PassOptions | None
+) -> CompiledProgram:
+    graph = functional.graph
+    if options is not None:
+        graph = optimize(graph, options, unit)
+    return CompiledProgram(functional, executor(graph, unit))
+
+
+def _training(
+    functional: Functional, joint: Joint, executor: Executor, unit: str,
+    options: PassOptions | None,
+) -> CompiledProgram:  # fmt: skip
+    if options is not None:
+        joint = replace(joint, graph=optimize(joint.graph, options, unit))
+    halves = partition(joint, len(functional.graph.outputs))
+    _check(halves.forward)
+    _check(halves.backward)
+    emit("autodiff.partition", unit, halves, saved=[
+        {"value": str(value), "type": str(value.type)} for value in halves.saved])  # fmt: skip
+    return CompiledProgram(
+        functional,
+        executor(halves.forward, unit),
+        halves,
+        executor(halves.backward, unit),
+        joint.tangent_outputs,
+        joint.gradient_inputs,
+    )
+
+
+def _check(graph: Graph) -> None:
+    if config.check:
+        verify(graph)

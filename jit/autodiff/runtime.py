@@ -1,0 +1,200 @@
+"""Running a compiled graph inside eager autograd.
+
+In: a functional graph, callables for its forward and backward, and real tensors. Out: what the
+captured function returns, with one autograd node for the whole of it. The node saves what the
+partition says, checks versions as any saved tensor does, and frees it as the backward passes.
+
+A backward that must itself be differentiated (`create_graph=True`) runs the functional graph
+again, eagerly, and differentiates that: slower, and right.
+
+Source: PyTorch's AOTAutograd runtime wrappers.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from minitorch2 import random
+from minitorch2.autograd.engine import run_backward
+from minitorch2.autograd.graph import Node, SavedTensor, edge_of, spec_of
+from minitorch2.dispatch import call, state
+from minitorch2.errors import GraphFreed
+from minitorch2.jit.autodiff.functionalize import Functional, OutputPlan
+from minitorch2.jit.autodiff.partition import Partition
+from minitorch2.jit.ir.graph import Graph
+from minitorch2.jit.ir.interpreter import bind_inputs, interpret
+from minitorch2.jit.shapes.size_expression import evaluate_size
+from minitorch2.ops.table import lookup
+from minitorch2.tensors import Tensor
+
+Executable = Callable[[list[Any]], list[Any]]
+
+
+class CompiledNode(Node):
+    """The autograd node of one call of a compiled function."""
+
+    __slots__ = ("program", "saved", "inputs", "sizes")
+
+    def __init__(self, program: "CompiledProgram", inputs: list[Any], outputs: list[Tensor]):
+        partition = program.partition
+        assert partition is not None
+        edges = tuple(edge_of(inputs[index]) for index in program.gradient_inputs)
+        label = f"Compiled[{program.functional.graph.name}]Backward"
+        super().__init__(label, edges, tuple(spec_of(t) for t in outputs), state.origin)
+        self.program = program
+        self.inputs: list[Any] | None = [
+            SavedTensor(value, None) if isinstance(value, Tensor) else value for value in inputs
+        ]
+        self.saved: list[Any] = []
+        self.sizes: list[int] = program.hidden_sizes(inputs)
+
+    def apply(self, grads: tuple) -> tuple:
+        """Run the compiled backward, or differentiate an eager run of the forward."""
+        if self.inputs is None:
+            raise GraphFreed(
+                f"the backward of {self.name}",
+                "Trying to backward through the graph a second time: the saved intermediate "
+                "values have already been freed",
+            )
+        grads = tuple(
+            call(lookup("full"), (tuple(spec.shape), 0, spec.dtype, spec.device))
+            if grad is None
+            else grad
+            for grad, spec in zip(grads, self.outputs, strict=True)
+        )
+        if state.grad_enabled or state.tracer is not None or state.modes:
+            return self._differentiable(grads)
+        partition, inputs = self.program.partition, self.inputs
+        assert partition is not None and self.program.backward is not None
+        given = [_unpacked(inputs[index], self) for index in partition.saved_inputs]
+        return tuple(self.program.backward([*given, *self.saved, *grads, *self.sizes]))
+
+    def _differentiable(self, grads: tuple) -> tuple:
+        """Gradients that can be differentiated again."""
+        assert self.inputs is not None
+        program = self.program
+        given = [_unpacked(value, self) for value in self.inputs]
+        before = state.grad_enabled
+        state.grad_enabled = True
+        try:
+            found = program.rerun(given)
+            wanted = [given[index] for index in program.gradient_inputs]
+            outputs = [found[index] for index in program.tangent_outputs]
+            state.grad_enabled = before
+            return tuple(
+                run_backward(outputs, list(grads), True, before, wanted, accumulate=False)
+            )
+        finally:
+            state.grad_enabled = before
+
+    def release(self) -> None:
+        """Free what was saved."""
+        self.inputs, self.saved = None, []
+
+
+def _unpacked(value: Any, node: Node) -> Any:
+    return value.unpack(node, "an input of the compiled function") if isinstance(
+        value, SavedTensor) else value  # fmt: skip
+
+
+class CompiledProgram:
+    """A captured graph, compiled: called with the list of its inputs, returns its outputs."""
+
+    def __init__(
+        self,
+        functional: Functional,
+        forward: Executable,
+        partition: Partition | None = None,
+        backward: Executable | None = None,
+        tangent_outputs: tuple[int, ...] = (),
+        gradient_inputs: tuple[int, ...] = (),
+    ):
+        self.functional, self.forward = functional, forward
+        self.partition, self.backward = partition, backward
+        self.tangent_outputs, self.gradient_inputs = tangent_outputs, gradient_inputs
+        self.output_count = len(functional.graph.outputs)
+        self.written = tuple(index for index, _ in functional.graph.writes)
+
+    def __call__(self, inputs: Sequence[Any]) -> list[Any]:
+        """Run the forward; connect its outputs to the graph when gradients are wanted."""
+        given = list(inputs)
+        if self.functional.random_count is not None:
+            given += self._draw(given)
+        before = state.grad_enabled
+        node_inputs = given if self.backward is not None and before else None
+        versions = self._saved_versions(given) if node_inputs is not None else []
+        state.grad_enabled = False
+        try:
+            found = self.forward(given)
+        finally:
+            state.grad_enabled = before
+        outputs = found[: self.output_count]
+        if node_inputs is not None:
+            self._connect(given, outputs, found[self.output_count :], versions)
+        for position, index in self.functional.writes:
+            call(lookup("copy_"), (given[position], outputs[index], False))
+        return [self._output(plan, outputs, given) for plan in self.functional.outputs]
+
+    def _draw(self, inputs: list[Any]) -> list[int]:
+        """The two random inputs; the generator moves on by what the graph uses."""
+        count = self.functional.random_count
+        assert count is not None
+        if not isinstance(count, int):
+            count = evaluate_size(count, bind_inputs_of(self.functional.graph, inputs))
+        return list(random.default_generator.take(count * 4))
+
+    def _saved_versions(self, inputs: list[Any]) -> list[int | None]:
+        return [t.storage.version if isinstance(t, Tensor) else None for t in inputs]
+
+    def _connect(
+        self, inputs: list[Any], outputs: list[Any], saved: list[Any], versions: list[int | None]
+    ) -> None:
+        """One node for all differentiable outputs. Inputs count as saved before they were
+        written, so that reading them in the backward raises what eager raises."""
+        tensors = [outputs[index] for index in self.tangent_outputs]
+        node = CompiledNode(self, inputs, tensors)
+        assert node.inputs is not None
+        for value, version in zip(node.inputs, versions, strict=True):
+            if isinstance(value, SavedTensor) and version is not None:
+                value.version = version
+        node.saved = saved
+        for index, tensor in enumerate(tensors):
+            tensor.set_history(node, index)
+
+    def _output(self, plan: OutputPlan, outputs: list[Any], inputs: list[Any]) -> Any:
+        if plan.index is not None:
+            return outputs[plan.index]
+        if plan.alias is None:
+            return plan.constant
+        base = inputs[plan.alias]
+        if plan.whole:
+            return base
+        known: dict[str, int] = {}
+        if not all(isinstance(s, int) for s in (*plan.shape, *plan.strides, plan.offset)):
+            known = bind_inputs_of(self.functional.graph, inputs)
+        layout = (
+            tuple(evaluate_size(size, known) for size in plan.shape),
+            tuple(evaluate_size(stride, known) for stride in plan.strides),
+            base.layout.offset + evaluate_size(plan.offset, known),
+        )
+        if plan.differentiable or not base.requires_grad:
+            return call(lookup("as_strided"), (base, *layout))
+        return call(lookup("as_strided"), (call(lookup("detach"), (base,)), *layout))
+
+    def hidden_sizes(self, inputs: list[Any]) -> list[int]:
+        """The sizes that the backward cannot read off its tensors."""
+        if self.partition is None or not self.partition.sizes:
+            return []
+        known = bind_inputs(self.functional.graph, inputs)
+        return [known[name] for name in self.partition.sizes]
+
+    def rerun(self, inputs: list[Any]) -> list[Any]:
+        """The outputs computed again, node by node, recorded by eager autograd."""
+        graph = self.functional.graph
+        return interpret(Graph(graph.name, graph.inputs, graph.nodes, graph.outputs, (),
+                               graph.assumptions), inputs)  # fmt: skip
+
+
+def bind_inputs_of(graph: Graph, inputs: list[Any]) -> dict[str, int]:
+    """The values of a graph's sizes, when its random inputs are not known yet or are."""
+    missing = len(graph.inputs) - len(inputs)
+    return bind_inputs(graph, [*inputs, *([0] * missing)])
