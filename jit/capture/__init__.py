@@ -1,0 +1,23 @@
+"""A call of a Python function in; a graph, guards and a host function out.
+
+Reading order:
+- source: where a value of the call came from
+- instructions: bytecode, decoded
+- opcodes: every instruction of each Python version, split by what happens to it
+- graph_break: the reasons for which capture stops
+- values: what stands on the machine's stack
+- side_effects: what the captured program changes, recorded
+- state: everything one capture knows; frames
+- mode: operations on fake tensors become nodes of the graph
+- wrapping: objects to values, with guards
+- inputs: tensors and numbers that enter
+- members: attributes of classes and instances
+- protocols: operators, comparisons, keys
+- binding: arguments to parameters
+- rules: calls that are not inlined
+- handlers: one for each instruction
+- interpreter: the machine itself
+- emit: the host function
+- trace: what happened at each instruction
+- program: `capture(fn, args, kwargs)`, the entry
+"""

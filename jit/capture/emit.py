@@ -1,0 +1,207 @@
+"""The host function: fetch inputs, run the compiled graph, replay effects, build the result.
+
+In: a finished capture. Out: readable Python text and the values it needs, for instance
+
+    def call(x, /):
+        v0 = FUNCTION.scale  # fn.scale
+        out = COMPILED([x, v0])
+        FUNCTION.calls = 1
+        return (out[0], 'done')
+
+Everything that comes from the call is fetched before the graph runs and before the first effect.
+"""
+
+from __future__ import annotations
+
+import re
+import types
+from typing import Any
+
+from minitorch2.dispatch import state as dispatch_state
+from minitorch2.jit.capture.graph_break import GraphBreak
+from minitorch2.jit.capture.source import Source
+from minitorch2.jit.capture.state import CaptureState
+from minitorch2.jit.capture.values.base import Lazy, Value
+from minitorch2.jit.capture.values.constants import Constant
+from minitorch2.jit.capture.values.functions import FunctionValue
+from minitorch2.jit.capture.values.mappings import ObjectKey
+from minitorch2.jit.capture.values.namespaces import CellValue
+from minitorch2.jit.capture.values.objects import ObjectValue
+from minitorch2.jit.capture.values.tensors import TensorValue
+from minitorch2.jit.guards import FunctionWriter, signature_text
+from minitorch2.jit.shapes.symbolic_size import SymbolicSize, as_size
+from minitorch2.tensors import Tensor
+
+PLAIN = (int, float, bool, str, bytes, type(None))
+
+
+class Emitter:
+    """Writes the host function of one capture."""
+
+    def __init__(self, state: CaptureState, function: Any):
+        self.state = state
+        self.writer = FunctionWriter(function)
+        self.prelude: list[str] = []
+        self.lines: list[str] = []
+        self.outputs: list[Tensor] = []
+        self._names: dict[int, str] = {}
+        self._busy: set[int] = set()
+        self._count = 0
+
+    # ---- what values ask for
+
+    def value(self, value: Value) -> str:
+        """The text of an expression that gives the value."""
+        if isinstance(value, Lazy) and value.real is not None:
+            value = value.real
+        name = self._names.get(id(value))
+        if name is not None:
+            return name
+        if id(value) in self._busy:
+            raise GraphBreak("unknown-object", f"{value.describe()} contains itself")
+        self._busy.add(id(value))
+        try:
+            return value.emit(self)
+        finally:
+            self._busy.discard(id(value))
+
+    def fetch(self, source: Source) -> str:
+        """A local variable with what stands at a source, fetched before the graph runs."""
+        return self.writer.source(source, self.prelude)
+
+    def object(self, thing: Any, hint: str) -> str:
+        """The name of an object that is the same in every call."""
+        return self.writer.bind(thing, hint)
+
+    def constant(self, value: Any) -> str:
+        """A constant as a literal, or by name."""
+        if isinstance(value, SymbolicSize):
+            return self._size(value)
+        if type(value) in PLAIN and not (isinstance(value, float) and value != value):
+            text = repr(value)
+            return f"float({text!r})" if text in ("inf", "-inf") else text
+        return self.object(value, type(value).__name__)
+
+    def _size(self, size: SymbolicSize) -> str:
+        """A symbolic size in terms of the inputs' shapes."""
+        expression = as_size(size)
+        if isinstance(expression, int):
+            return str(expression)
+        text = str(expression)
+        return "(" + re.sub(r"\bs\d+\b", lambda found: self._symbol(found[0]), text) + ")"
+
+    def _symbol(self, name: str) -> str:
+        for item in self.state.inputs:
+            for index, held in enumerate(item.fake.layout.shape):
+                if isinstance(held, SymbolicSize) and str(held.expression) == name:
+                    return f"{self.fetch(item.source)}.shape[{index}]"
+        raise GraphBreak("internal", f"size {name} belongs to no input")
+
+    def assign(self, value: Value, text: str) -> str:
+        """Put an expression into a local variable, so that the object is made once."""
+        name = f"made{self._count}"
+        self._count += 1
+        self.lines.append(f"{name} = {text}")
+        self._names[id(value)] = name
+        return name
+
+    def tensor(self, value: TensorValue) -> str:
+        """An input tensor itself, or an output of the graph."""
+        if value.source is not None:
+            return self.fetch(value.source)
+        for index, fake in enumerate(self.outputs):
+            if fake is value.fake:
+                return f"out[{index}]"
+        self.outputs.append(value.fake)
+        return f"out[{len(self.outputs) - 1}]"
+
+    def new_object(self, value: ObjectValue) -> str:
+        """Build an instance that was made inside, in its final state."""
+        cls = self.object(value.cls, value.cls.__name__)
+        name = self.assign(value, f"{self.object(object.__new__, 'object_new')}({cls})")
+        plain = value.cls.__setattr__ is object.__setattr__
+        for attribute, held in value.attributes.items():
+            if held is None:
+                continue
+            text = self.value(held)
+            if plain:
+                self.lines.append(f"{name}.{attribute} = {text}")
+            else:
+                setter = self.object(object.__setattr__, "object_setattr")
+                self.lines.append(f"{setter}({name}, {attribute!r}, {text})")
+        return name
+
+    def with_attributes(self, value: Value, text: str, attributes: dict[str, Value]) -> str:
+        """An object made by an expression, and then some attributes."""
+        name = self.assign(value, text)
+        for attribute, held in attributes.items():
+            self.lines.append(f"{name}.{attribute} = {self.value(held)}")
+        return name
+
+    def cell(self, value: CellValue) -> str:
+        """A closure cell made inside."""
+        name = self.assign(value, f"{self.object(types.CellType, 'CellType')}()")
+        if value.contents is not None:
+            self.lines.append(f"{name}.cell_contents = {self.value(value.contents)}")
+        return name
+
+    def function(self, value: FunctionValue) -> str:
+        """A function made inside."""
+        make = self.object(types.FunctionType, "FunctionType")
+        code = self.object(value.code, f"CODE_{value.code.co_name}")
+        scope = self.value(value.globals)
+        defaults = ", ".join(self.value(default) for default in value.defaults)
+        defaults = f"({defaults},)" if defaults else "None"
+        cells = ", ".join(self.value(cell) for cell in value.cells)
+        cells = f"({cells},)" if cells else "None"
+        text = f"{make}({code}, {scope}, {value.code.co_name!r}, {defaults}, {cells})"
+        name = self.assign(value, text)
+        if value.keyword_defaults:
+            pairs = [f"{k!r}: {self.value(v)}" for k, v in value.keyword_defaults.items()]
+            self.lines.append(f"{name}.__kwdefaults__ = {{{', '.join(pairs)}}}")
+        for attribute, held in value.attributes.items():
+            self.lines.append(f"{name}.{attribute} = {self.value(held)}")
+        return name
+
+    def key(self, key: Any) -> str:
+        """The key of a dict entry."""
+        return self.value(key.value if isinstance(key, ObjectKey) else Constant(key))
+
+    def take_lines(self) -> list[str]:
+        """The statements so far, which then start anew."""
+        lines, self.lines = self.lines, []
+        return lines
+
+    # ---- the whole
+
+    def finish(self, result: Value, grad_mode: tuple[bool, bool]) -> str:
+        """The text of the function, and the graph's outputs declared."""
+        body = self.state.effects.emit(self)
+        returned = self.value(result)
+        body += self.take_lines()
+        if grad_mode[0] != grad_mode[1]:
+            state = self.object(dispatch_state, "STATE")
+            body.append(f"{state}.grad_enabled = {grad_mode[1]}")
+        inputs = [self.fetch(item.source) for item in self.state.inputs]
+        if self.outputs or self.state.builder.nodes:
+            prefix = "out = " if self.outputs else ""
+            body.insert(0, f"{prefix}COMPILED([{', '.join(inputs)}])")
+        guards = self.state.guards
+        lines = [f"def call({signature_text(guards.positional, guards.keywords)}):"]
+        lines += [f"    {line}" for line in [*self.prelude, *body, f"return {returned}"]]
+        self.declare_outputs()
+        return "\n".join([*lines, ""])
+
+    def declare_outputs(self) -> None:
+        """Tell the graph what it returns, with layouts and aliases of inputs."""
+        state = self.state
+        inputs = {id(item.fake.storage): index for index, item in enumerate(state.inputs)}
+        for fake in self.outputs:
+            layout = fake.layout
+            alias = None
+            if id(fake.storage) in inputs:
+                place = inputs[id(fake.storage)]
+                base = state.inputs[place].fake.layout.offset
+                alias = (place, layout.offset - base)
+            value = state.graph_values[id(fake)]
+            state.builder.output(value, tuple(layout.strides), alias)

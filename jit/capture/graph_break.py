@@ -1,0 +1,167 @@
+"""Graph breaks: every reason why capture cannot go on, in the user's terms, with what to do.
+
+In: the code of a row, details, the user's place. Out: `GraphBreak`, whose text is the same whether
+it is shown by `mt2 explain` or raised by `fullgraph=True`.
+
+    >>> print(GraphBreak("data-dependent", "Tensor.item()").text())
+    graph break [data-dependent] Tensor.item()
+      why: The program asks for a number inside a tensor, and capture has shapes only, no numbers.
+      hint: Keep the value in a tensor (torch.where, masking), or do this outside.
+
+A new reason is a new row; nothing else needs to know of it.
+"""
+
+import linecache
+from dataclasses import dataclass
+from typing import Any
+
+from minitorch2.artifacts import Span
+from minitorch2.errors import GraphBreakError
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One reason: its code, what is the matter, and what the user may do."""
+
+    code: str
+    explanation: str
+    hints: tuple[str, ...]
+
+
+ROWS = (
+    Row(
+        "data-dependent",
+        "The program asks for a number inside a tensor, and capture has shapes only, no numbers.",
+        ("Keep the value in a tensor (torch.where, masking), or do this outside.",),
+    ),
+    Row(
+        "tensor-branch",
+        "A condition depends on the numbers inside a tensor.",
+        ("Use torch.where(condition, a, b) when both sides are cheap.",),
+    ),
+    Row(
+        "backward",
+        "The backward pass is started inside the compiled function.",
+        ("Return the loss and call loss.backward() outside.",),
+    ),
+    Row(
+        "gradient-machinery",
+        "The call reaches into autograd (hooks, custom Functions, grad_fn) while it is captured.",
+        ("Do it outside of the compiled function.",),
+    ),
+    Row(
+        "input-output",
+        "The call talks to the world outside (printing, files, time), which must happen in order.",
+        ("Move it out of the compiled function.",),
+    ),
+    Row(
+        "unknown-call",
+        "The function called is native code of which capture does not know the effects.",
+        ("Move the call out, or write it in Python, which capture reads through.",),
+    ),
+    Row(
+        "unknown-object",
+        "An object of this type has no model in capture.",
+        ("Pass plain Python values, tensors, modules or instances of ordinary classes.",),
+    ),
+    Row(
+        "unknown-attribute",
+        "Capture does not know what reading or writing this attribute does.",
+        ("Read it outside and pass the result in.",),
+    ),
+    Row(
+        "unknown-operation",
+        "This Python operation has no model in capture for these operands.",
+        ("Use plain numbers, containers and tensors here.",),
+    ),
+    Row(
+        "unhandled-opcode",
+        "This kind of bytecode instruction is not captured.",
+        ("Move the statement into a function that is not compiled.",),
+    ),
+    Row(
+        "generator",
+        "Generators, coroutines and async functions run as Python, step by step.",
+        ("Compile the functions they call instead.",),
+    ),
+    Row(
+        "aliased-inputs",
+        "Two inputs share memory and one of them is written.",
+        ("Pass a clone of one of them.",),
+    ),
+    Row(
+        "exception-escapes",
+        "The function ends with an exception; it runs as Python so that the traceback is true.",
+        (),
+    ),
+    Row(
+        "too-long",
+        "The function runs through too many instructions or calls too deeply while captured.",
+        ("Compile the body of the loop instead of the loop.",),
+    ),
+    Row(
+        "random-generator",
+        "An explicit random generator is an object with state that the graph does not carry.",
+        ("Use the default generator (torch.manual_seed).",),
+    ),
+    Row(
+        "iterator-argument",
+        "An iterator from outside cannot be read ahead without moving it.",
+        ("Pass a list.",),
+    ),
+    Row(
+        "mode-active",
+        "Another mode or hook watches every operation right now.",
+        ("Call the compiled function outside of it.",),
+    ),
+    Row(
+        "internal",
+        "Capture itself failed here; the call runs as Python. Please report it.",
+        (),
+    ),
+)
+BY_CODE = {row.code: row for row in ROWS}
+
+
+class GraphBreak(Exception):
+    """Capture stops here. No user handler sees it."""
+
+    def __init__(self, code: str, detail: str, span: Span | None = None):
+        self.row = BY_CODE[code]
+        self.detail = detail
+        self.span = span
+        self.guards: Any = None  # the GuardSet of the calls that would stop here again
+        super().__init__(detail)
+
+    def text(self) -> str:
+        """The reason, the hints, and the user's line with carets under the operation."""
+        lines = [f"graph break [{self.row.code}] {self.detail}"]
+        if self.span is not None:
+            lines[0] += f" at {self.span}"
+            lines += underlined(self.span)
+        lines.append(f"  why: {self.row.explanation}")
+        lines += [f"  hint: {hint}" for hint in self.row.hints]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def as_error(self) -> GraphBreakError:
+        """What `fullgraph=True` raises."""
+        return GraphBreakError(self.text(), "fullgraph=True asks for one whole graph")
+
+
+def underlined(span: Span) -> list[str]:
+    """The source line of a span with carets under its columns; nothing when there is no source."""
+    line = linecache.getline(span.file, span.line).rstrip("\n")
+    if not line.strip():
+        return []
+    text = line.strip()
+    cut = len(line) - len(line.lstrip())
+    # PEP 657 counts bytes of UTF-8
+    start = len(line.encode()[: span.column].decode(errors="ignore")) - cut
+    end = len(line.encode()[: span.end_column].decode(errors="ignore")) - cut
+    if span.end_line not in (0, span.line) or end <= start:
+        end = len(text)
+    start = max(start, 0)
+    return [f"    {text}", "    " + " " * start + "^" * max(end - start, 1)]

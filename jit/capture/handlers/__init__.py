@@ -1,0 +1,35 @@
+"""What the machine does at each bytecode instruction, by kind.
+
+- registry: instruction name -> handler
+- loads_stores: locals, globals, cells, attributes, constants, the stack itself
+- arithmetic: operators, comparisons, truth, text
+- containers: building, unpacking, subscripts, pattern matching
+- control_flow: jumps, loops, return, yield
+- calls: calls and function objects
+- exceptions: raise, except, with
+- imports: import statements
+"""
+
+from minitorch2.jit.capture.handlers import (
+    arithmetic,
+    calls,
+    containers,
+    control_flow,
+    exceptions,
+    imports,
+    loads_stores,
+)
+from minitorch2.jit.capture.handlers.registry import HANDLERS, RETURNED, YIELDED
+
+__all__ = [
+    "HANDLERS",
+    "RETURNED",
+    "YIELDED",
+    "arithmetic",
+    "calls",
+    "containers",
+    "control_flow",
+    "exceptions",
+    "imports",
+    "loads_stores",
+]

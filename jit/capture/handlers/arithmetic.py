@@ -1,0 +1,136 @@
+"""Operators, comparisons, truth and text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from minitorch2.jit.capture import protocols
+from minitorch2.jit.capture.handlers.registry import handles
+from minitorch2.jit.capture.instructions import Instruction
+from minitorch2.jit.capture.state import Frame
+from minitorch2.jit.capture.values.constants import Constant
+from minitorch2.jit.capture.values.sequences import TupleValue
+
+if TYPE_CHECKING:
+    from minitorch2.jit.capture.interpreter import Machine
+
+
+@handles("BINARY_OP")
+def binary_op(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    right = frame.stack.pop()
+    left = frame.stack.pop()
+    symbol = ins.text
+    if symbol.endswith("="):
+        frame.stack.append(protocols.inplace(machine, symbol[:-1], left, right))
+    else:
+        frame.stack.append(protocols.binary(machine, symbol, left, right))
+
+
+@handles("UNARY_NEGATIVE")
+def unary_negative(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    frame.stack.append(protocols.unary(machine, "-", frame.stack.pop()))
+
+
+@handles("UNARY_POSITIVE")
+def unary_positive(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    frame.stack.append(protocols.unary(machine, "+", frame.stack.pop()))
+
+
+@handles("UNARY_INVERT")
+def unary_invert(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    frame.stack.append(protocols.unary(machine, "~", frame.stack.pop()))
+
+
+@handles("UNARY_NOT")
+def unary_not(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    frame.stack.append(Constant(not machine.truth(frame.stack.pop())))
+
+
+@handles("TO_BOOL")
+def to_bool(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    frame.stack.append(Constant(machine.truth(frame.stack.pop())))
+
+
+@handles("COMPARE_OP")
+def compare_op(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    right = frame.stack.pop()
+    left = frame.stack.pop()
+    symbol = str(ins.value).removeprefix("bool(").removesuffix(")")
+    result = protocols.compare(machine, symbol, left, right)
+    if ins.text.startswith("bool("):
+        result = Constant(machine.truth(result))
+    frame.stack.append(result)
+
+
+@handles("IS_OP")
+def is_op(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    right = frame.stack.pop()
+    left = frame.stack.pop()
+    same = protocols.identical(machine, left, right)
+    frame.stack.append(Constant(same != bool(ins.argument)))
+
+
+@handles("CONTAINS_OP")
+def contains_op(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    container = machine.real(frame.stack.pop())
+    item = machine.real(frame.stack.pop())
+    found = container.contains(machine, item)
+    frame.stack.append(Constant(found != bool(ins.argument)))
+
+
+CONVERSIONS = {1: str, 2: repr, 3: ascii}
+
+
+@handles("FORMAT_VALUE")
+def format_value(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    spec = machine.real(frame.stack.pop()).known() if ins.argument & 4 else ""
+    value = frame.stack.pop()
+    convert = CONVERSIONS.get(ins.argument & 3)
+    if convert is not None:
+        value = protocols.text_of(machine, value, convert)
+    frame.stack.append(protocols.text_of(machine, value, format, spec))
+
+
+@handles("CONVERT_VALUE")
+def convert_value(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    value = frame.stack.pop()
+    frame.stack.append(protocols.text_of(machine, value, CONVERSIONS[ins.argument]))
+
+
+@handles("FORMAT_SIMPLE")
+def format_simple(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    frame.stack.append(protocols.text_of(machine, frame.stack.pop(), format))
+
+
+@handles("FORMAT_WITH_SPEC")
+def format_with_spec(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    spec = machine.real(frame.stack.pop()).known()
+    frame.stack.append(protocols.text_of(machine, frame.stack.pop(), format, spec))
+
+
+@handles("BUILD_STRING")
+def build_string(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    parts = [machine.real(part).known() for part in frame.stack[len(frame.stack) - ins.argument :]]
+    del frame.stack[len(frame.stack) - ins.argument :]
+    frame.stack.append(Constant("".join(parts)))
+
+
+@handles("CALL_INTRINSIC_1")
+def call_intrinsic_1(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    name = ins.text.removeprefix("INTRINSIC_")
+    if name == "UNARY_POSITIVE":
+        unary_positive(machine, frame, ins)
+    elif name == "LIST_TO_TUPLE":
+        frame.stack.append(TupleValue(machine.items(frame.stack.pop())))
+    elif name == "STOPITERATION_ERROR":
+        error = machine.real(frame.stack.pop())
+        if issubclass(error.python_type(), StopIteration):
+            error = machine.exception(RuntimeError, [Constant("generator raised StopIteration")])
+        frame.stack.append(error)
+    else:
+        machine.stop("unhandled-opcode", name.lower().replace("_", " "))
+
+
+@handles("CALL_INTRINSIC_2")
+def call_intrinsic_2(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    machine.stop("unhandled-opcode", ins.text.removeprefix("INTRINSIC_").lower().replace("_", " "))

@@ -1,0 +1,102 @@
+"""Calls, and the making of function objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from minitorch2.jit.capture.handlers.containers import take
+from minitorch2.jit.capture.handlers.registry import PY313, handles
+from minitorch2.jit.capture.instructions import Instruction
+from minitorch2.jit.capture.state import Frame
+from minitorch2.jit.capture.values.base import NULL, Value
+from minitorch2.jit.capture.values.functions import FunctionValue
+from minitorch2.jit.capture.values.mappings import DictValue
+
+if TYPE_CHECKING:
+    from minitorch2.jit.capture.interpreter import Machine
+
+
+def callee(frame: Frame, args: list[Value]) -> tuple[Value, list[Value]]:
+    """Pop the function and the self that may stand beside it."""
+    if PY313:
+        owner = frame.stack.pop()
+        function = frame.stack.pop()
+        return function, args if owner is NULL else [owner, *args]
+    function = frame.stack.pop()
+    first = frame.stack.pop()
+    return (function, args) if first is NULL else (first, [function, *args])
+
+
+@handles("KW_NAMES")
+def kw_names(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    frame.keywords = frame.code.co_consts[ins.argument]
+
+
+def call_with(machine: Machine, frame: Frame, count: int, names: tuple[str, ...]) -> None:
+    """Call with `count` arguments, the last of which have names."""
+    args = take(frame, count)
+    function, args = callee(frame, args)
+    cut = len(args) - len(names)
+    kwargs = dict(zip(names, args[cut:], strict=True))
+    frame.stack.append(machine.call(function, args[:cut], kwargs))
+
+
+@handles("CALL")
+def call(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    names, frame.keywords = frame.keywords, ()
+    call_with(machine, frame, ins.argument, names)
+
+
+@handles("CALL_KW")
+def call_kw(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    names = machine.real(frame.stack.pop()).known()
+    call_with(machine, frame, ins.argument, names)
+
+
+@handles("CALL_FUNCTION_EX")
+def call_function_ex(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    kwargs: dict[str, Value] = {}
+    if ins.argument & 1:
+        table = machine.real(frame.stack.pop())
+        if not isinstance(table, DictValue):
+            table = DictValue({machine.key(k): v for k, v in machine.pairs([table], {})})
+        table.all_keys(machine)
+        kwargs = dict(table.entries)
+    args = machine.items(frame.stack.pop())
+    function, args = callee(frame, args)
+    frame.stack.append(machine.call(function, args, kwargs))
+
+
+# ---- function objects
+
+DEFAULTS, KEYWORD_DEFAULTS, ANNOTATIONS, CLOSURE = 1, 2, 4, 8
+
+
+@handles("MAKE_FUNCTION")
+def make_function(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    code = machine.real(frame.stack.pop()).known()
+    function = FunctionValue(code, frame.globals, [])
+    if not PY313:
+        for flag in (CLOSURE, ANNOTATIONS, KEYWORD_DEFAULTS, DEFAULTS):
+            if ins.argument & flag:
+                set_part(machine, function, flag, frame.stack.pop())
+    frame.stack.append(function)
+
+
+@handles("SET_FUNCTION_ATTRIBUTE")
+def set_function_attribute(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    function = frame.stack.pop()
+    set_part(machine, function, ins.argument, frame.stack.pop())
+    frame.stack.append(function)
+
+
+def set_part(machine: Machine, function: FunctionValue, flag: int, value: Value) -> None:
+    """Give a new function its defaults or closure (annotations are left out)."""
+    if flag == CLOSURE:
+        function.cells = machine.items(value)  # type: ignore[assignment]
+    elif flag == DEFAULTS:
+        function.defaults = machine.items(value)
+    elif flag == KEYWORD_DEFAULTS:
+        table = machine.real(value)
+        assert isinstance(table, DictValue)
+        function.keyword_defaults = dict(table.entries)

@@ -1,0 +1,266 @@
+"""Building and unpacking containers, subscripts, and the patterns of `match`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from minitorch2.jit.capture.handlers.registry import handles
+from minitorch2.jit.capture.instructions import Instruction
+from minitorch2.jit.capture.state import Frame
+from minitorch2.jit.capture.values.base import UserRaise, Value
+from minitorch2.jit.capture.values.constants import Constant
+from minitorch2.jit.capture.values.mappings import DictValue
+from minitorch2.jit.capture.values.sequences import (
+    ListValue,
+
+    SetValue,
+    SliceValue,
+    TupleValue,
+)
+from minitorch2.jit.capture.values.tensors import TensorValue
+
+if TYPE_CHECKING:
+    from minitorch2.jit.capture.interpreter import Machine
+
+
+def take(frame: Frame, count: int) -> list[Value]:
+    """Pop several values, the deepest first."""
+    at = len(frame.stack) - count
+    values = frame.stack[at:]
+    del frame.stack[at:]
+    return values
+
+
+@handles("BUILD_TUPLE")
+def build_tuple(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    frame.stack.append(TupleValue(take(frame, ins.argument)))
+
+
+@handles("BUILD_LIST")
+def build_list(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    frame.stack.append(ListValue(take(frame, ins.argument)))
+
+
+@handles("BUILD_SET")
+def build_set(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    values = take(frame, ins.argument)
+    frame.stack.append(SetValue({machine.key(value): value for value in reversed(values)}))
+
+
+@handles("BUILD_MAP")
+def build_map(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    values = take(frame, 2 * ins.argument)
+    pairs = zip(values[::2], values[1::2], strict=True)
+    frame.stack.append(DictValue({machine.key(key): value for key, value in pairs}))
+
+
+@handles("BUILD_CONST_KEY_MAP")
+def build_const_key_map(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    keys = machine.real(frame.stack.pop()).known()
+    values = take(frame, ins.argument)
+    frame.stack.append(DictValue(dict(zip(keys, values, strict=True))))
+
+
+@handles("BUILD_SLICE")
+def build_slice(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    parts = [machine.real(part) for part in take(frame, ins.argument)]
+    parts += [Constant(None)] * (3 - len(parts))
+    frame.stack.append(SliceValue(parts))
+
+
+@handles("LIST_TO_TUPLE")
+def list_to_tuple(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    frame.stack.append(TupleValue(machine.items(frame.stack.pop())))
+
+
+@handles("LIST_APPEND")
+def list_append(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    value = frame.stack.pop()
+    frame.stack[-ins.argument].values.append(value)
+
+
+@handles("SET_ADD")
+def set_add(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    value = frame.stack.pop()
+    frame.stack[-ins.argument].keys.setdefault(machine.key(value), value)
+
+
+@handles("MAP_ADD")
+def map_add(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    value = frame.stack.pop()
+    key = frame.stack.pop()
+    frame.stack[-ins.argument].set_item(machine, machine.real(key), value)
+
+
+@handles("LIST_EXTEND")
+def list_extend(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    values = machine.items(frame.stack.pop())
+    frame.stack[-ins.argument].values.extend(values)
+
+
+@handles("SET_UPDATE")
+def set_update(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    for value in machine.items(frame.stack.pop()):
+        frame.stack[-ins.argument].keys.setdefault(machine.key(value), value)
+
+
+@handles("DICT_UPDATE")
+def dict_update(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    for key, value in machine.pairs([frame.stack.pop()], {}):
+        frame.stack[-ins.argument].set_item(machine, key, value)
+
+
+@handles("DICT_MERGE")
+def dict_merge(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    pairs = machine.pairs([frame.stack.pop()], {})
+    table = frame.stack[-ins.argument]
+    for key, value in pairs:
+        plain = machine.key(key)
+        if not isinstance(plain, str):
+            machine.type_error("keywords must be strings")
+        if plain in table.entries:
+            machine.type_error(f"got multiple values for keyword argument '{plain}'")
+        table.set_item(machine, key, value)
+
+
+# ---- unpacking
+
+
+def unpacked(machine: Machine, value: Value) -> list[Value]:
+    """The items of what is unpacked."""
+    value = machine.real(value)
+    if not hasattr(value, "advance") and not isinstance(value, TensorValue):
+        try:
+            return machine.items(value)
+        except UserRaise as raised:
+            if not issubclass(raised.value.python_type(), TypeError):
+                raise
+            name = value.python_type().__name__
+            machine.type_error(f"cannot unpack non-iterable {name} object")
+    return machine.items(value)
+
+
+@handles("UNPACK_SEQUENCE")
+def unpack_sequence(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    values = unpacked(machine, frame.stack.pop())
+    wanted = ins.argument
+    if len(values) > wanted:
+        machine.raise_(ValueError, f"too many values to unpack (expected {wanted})")
+    if len(values) < wanted:
+        text = f"not enough values to unpack (expected {wanted}, got {len(values)})"
+        machine.raise_(ValueError, text)
+    frame.stack.extend(reversed(values))
+
+
+@handles("UNPACK_EX")
+def unpack_ex(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    before, after = ins.argument & 0xFF, ins.argument >> 8
+    values = unpacked(machine, frame.stack.pop())
+    if len(values) < before + after:
+        text = f"not enough values to unpack (expected at least {before + after}"
+        machine.raise_(ValueError, f"{text}, got {len(values)})")
+    end = len(values) - after
+    parts = [*values[:before], ListValue(values[before:end]), *values[end:]]
+    frame.stack.extend(reversed(parts))
+
+
+# ---- subscripts
+
+
+@handles("BINARY_SUBSCR")
+def binary_subscr(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    key = frame.stack.pop()
+    frame.stack.append(machine.get_item(frame.stack.pop(), key))
+
+
+@handles("STORE_SUBSCR")
+def store_subscr(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    value, owner, key = take(frame, 3)
+    machine.real(owner).set_item(machine, machine.real(key), value)
+
+
+@handles("DELETE_SUBSCR")
+def delete_subscr(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    owner, key = take(frame, 2)
+    machine.real(owner).delete_item(machine, machine.real(key))
+
+
+@handles("BINARY_SLICE")
+def binary_slice(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    owner, start, end = take(frame, 3)
+    key = SliceValue([machine.real(start), machine.real(end), Constant(None)])
+    frame.stack.append(machine.get_item(owner, key))
+
+
+@handles("STORE_SLICE")
+def store_slice(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    value, owner, start, end = take(frame, 4)
+    key = SliceValue([machine.real(start), machine.real(end), Constant(None)])
+    machine.real(owner).set_item(machine, key, value)
+
+
+# ---- match
+
+
+@handles("GET_LEN")
+def get_len(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    frame.stack.append(Constant(machine.real(frame.stack[-1]).length(machine)))
+
+
+@handles("MATCH_SEQUENCE")
+def match_sequence(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    cls = machine.real(frame.stack[-1]).python_type()
+    frame.stack.append(Constant(bool(cls.__flags__ & (1 << 5))))
+
+
+@handles("MATCH_MAPPING")
+def match_mapping(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    cls = machine.real(frame.stack[-1]).python_type()
+    frame.stack.append(Constant(bool(cls.__flags__ & (1 << 6))))
+
+
+@handles("MATCH_KEYS")
+def match_keys(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    table, keys = machine.real(frame.stack[-2]), machine.items(frame.stack[-1])
+    found = []
+    for key in keys:
+        if not table.contains(machine, machine.real(key)):
+            frame.stack.append(Constant(None))
+            return
+        found.append(machine.get_item(table, key))
+    frame.stack.append(TupleValue(found))
+
+
+SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
+
+
+@handles("MATCH_CLASS")
+def match_class(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    subject, cls_value, names = (machine.real(value) for value in take(frame, 3))
+    cls = cls_value.known()
+    if not isinstance(cls, type):
+        machine.type_error("called match pattern must be a class")
+    if not issubclass(subject.python_type(), cls):
+        frame.stack.append(Constant(None))
+        return
+    count = ins.argument
+    wanted = list(names.known())
+    found: list[Value] = []
+    if count:
+        fields = getattr(cls, "__match_args__", None)
+        if fields is None and issubclass(cls, SELF_MATCHING):
+            found.append(subject)
+            count -= 1
+        fields = tuple(fields or ())
+        if len(fields) < count:
+            machine.type_error(f"{cls.__name__}() accepts {len(fields)} positional sub-patterns "
+                               f"({count} given)")  # fmt: skip
+        wanted = [*fields[:count], *wanted]
+    for name in wanted:
+        if not machine.has(subject, name):
+            frame.stack.append(Constant(None))
+            return
+        found.append(machine.get_attribute(subject, name))
+    frame.stack.append(TupleValue(found))
+
+

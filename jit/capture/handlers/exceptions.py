@@ -1,0 +1,82 @@
+"""raise, except, finally, with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from minitorch2.jit.capture.handlers.registry import handles
+from minitorch2.jit.capture.instructions import Instruction
+from minitorch2.jit.capture.state import Frame
+from minitorch2.jit.capture.values.base import UserRaise
+from minitorch2.jit.capture.values.classes import ClassValue
+from minitorch2.jit.capture.values.constants import Constant
+from minitorch2.jit.capture.values.exceptions import ExceptionValue
+
+if TYPE_CHECKING:
+    from minitorch2.jit.capture.interpreter import Machine
+
+
+@handles("RAISE_VARARGS")
+def raise_varargs(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    cause = frame.stack.pop() if ins.argument == 2 else None
+    if ins.argument == 0:
+        if machine.state.exception is None:
+            machine.raise_(RuntimeError, "No active exception to reraise")
+        raise UserRaise(machine.state.exception)
+    error = machine.as_exception(frame.stack.pop())
+    if isinstance(error, ExceptionValue):
+        if cause is not None:
+            error.attributes["__cause__"] = machine.real(cause)
+            error.attributes["__suppress_context__"] = Constant(True)
+        if machine.state.exception is not None and machine.state.exception is not error:
+            error.attributes.setdefault("__context__", machine.state.exception)
+    raise UserRaise(error)
+
+
+@handles("RERAISE")
+def reraise(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    raise UserRaise(machine.real(frame.stack.pop()))
+
+
+@handles("PUSH_EXC_INFO")
+def push_exc_info(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    error = frame.stack.pop()
+    frame.stack.append(machine.state.exception or Constant(None))
+    frame.stack.append(error)
+    machine.state.exception = error
+
+
+@handles("POP_EXCEPT")
+def pop_except(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    previous = frame.stack.pop()
+    machine.state.exception = None if isinstance(previous, Constant) else previous
+
+
+@handles("CHECK_EXC_MATCH")
+def check_exc_match(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    wanted = machine.real(frame.stack.pop()).known()
+    error = machine.real(frame.stack[-1])
+    kinds = wanted if isinstance(wanted, tuple) else (wanted,)
+    if not all(isinstance(kind, type) and issubclass(kind, BaseException) for kind in kinds):
+        machine.type_error("catching classes that do not inherit from BaseException is not allowed")
+    frame.stack.append(Constant(issubclass(error.python_type(), kinds)))
+
+
+@handles("BEFORE_WITH")
+def before_with(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    manager = machine.real(frame.stack.pop())
+    name = manager.python_type().__name__
+    for method in ("__enter__", "__exit__"):
+        if not machine.has(manager, method):
+            text = f"'{name}' object does not support the context manager protocol"
+            machine.type_error(text)
+    frame.stack.append(machine.get_attribute(manager, "__exit__"))
+    frame.stack.append(machine.method(manager, "__enter__", []))
+
+
+@handles("WITH_EXCEPT_START")
+def with_except_start(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    error = machine.real(frame.stack[-1])
+    leave = frame.stack[-4]
+    args = [ClassValue(error.python_type()), error, Constant(None)]
+    frame.stack.append(machine.call(leave, args, {}))

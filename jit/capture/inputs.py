@@ -1,0 +1,157 @@
+"""Tensors and numbers that enter the capture: inputs of the graph and guarded constants.
+
+In: an object and its source. Out: a fake tensor with the object's layout and an input of the graph
+that is fetched from that source in each call; or a constant with its guard.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from minitorch2 import dispatch
+from minitorch2.dispatch import below_modes
+from minitorch2.jit import guards as kinds
+from minitorch2.jit.capture.graph_break import GraphBreak
+from minitorch2.jit.capture.mode import CaptureMode, tensor_type
+from minitorch2.jit.capture.source import ConstantSource, Source
+from minitorch2.jit.capture.state import CaptureState, InputTensor
+from minitorch2.jit.capture.values.base import Value
+from minitorch2.jit.capture.values.constants import Constant
+from minitorch2.jit.capture.values.tensors import TensorValue
+from minitorch2.jit.shapes.environment import SizeGuard
+from minitorch2.jit.shapes.symbolic_size import SymbolicSize
+from minitorch2.layouts import Layout, contiguous_strides
+from minitorch2.ops.table import lookup
+from minitorch2.tensors import Tensor, fake_tensor, is_fake
+
+if TYPE_CHECKING:
+    from minitorch2.jit.capture.interpreter import Machine
+
+KNOWN_CLASSES = ("Tensor", "Parameter", "Buffer")
+
+
+class Inputs:
+    """The part of the machine that makes inputs."""
+
+    state: CaptureState
+    mode: CaptureMode
+    free_sizes: Any
+
+    def input_tensor(self: Machine, object: Tensor, source: Source) -> Value:
+        """The value of a tensor that exists."""
+        state = self.state
+        cls = type(object)
+        own = cls.__name__ in KNOWN_CLASSES and cls.__module__.startswith("minitorch2")
+        if not own:
+            self.stop("unknown-object", f"a tensor of class {cls.__name__}")
+        if is_fake(object):
+            self.stop("unknown-object", f"{source}, a tensor on the meta device")
+        free = self._free_dims(object, source)
+        if not source.trusted:
+            number = len(state.inputs)
+            state.guards.add(kinds.tensor_guard(source, object, free, number, state.span()))
+        fake = self._fake_of(object, free)
+        strides = tuple(fake.layout.strides)
+        whole = strides == contiguous_strides(tuple(fake.layout.shape)) if not free else True
+        value = state.builder.input(
+            state.input_name(source), tensor_type(fake), None if whole else strides
+        )
+        self.mode.name(fake, value)
+        state.inputs.append(InputTensor(value, source, fake, object))
+        result = TensorValue(fake, source, object)
+        state.tensor_values[id(fake)] = result
+        state.remember(object, result)
+        return result
+
+    def _free_dims(self: Machine, object: Tensor, source: Source) -> frozenset[int]:
+        """The dimensions whose size is symbolic."""
+        if not object.layout.is_contiguous() or type(object) is not Tensor:
+            return frozenset()
+        asked = self.free_sizes(str(source))
+        sizes = object.layout.shape
+        return frozenset(i for i, size in enumerate(sizes) if (asked is True or i in asked)
+                         and size >= 2)  # fmt: skip
+
+    def _fake_of(self: Machine, object: Tensor, free: frozenset[int]) -> Tensor:
+        layout = object.layout
+        environment = self.state.environment
+        shape = tuple(
+            environment.new_size(size) if index in free else size
+            for index, size in enumerate(layout.shape)
+        )
+        strides = contiguous_strides(shape) if free else tuple(layout.strides)
+        fake = fake_tensor(shape, object.dtype, Layout(shape, strides, 0), object.device)
+        if object.requires_grad:
+            fake.requires_grad = True
+            if not object.is_leaf:
+                with dispatch.origin_scope(None):
+                    fake = _with_history(fake)
+        return fake
+
+    def lift(self: Machine, tensor: Tensor) -> Tensor:
+        """A real tensor met by an operation during capture becomes an input."""
+        known = self.state.by_id.get(id(tensor))
+        if isinstance(known, TensorValue):
+            return known.fake
+        value = self.input_tensor(tensor, ConstantSource(tensor, "constant"))
+        assert isinstance(value, TensorValue)
+        return value.fake
+
+    def tensor_result(self: Machine, tensor: Tensor) -> Value:
+        """The value of a tensor that a function returned during capture."""
+        known = self.state.tensor_values.get(id(tensor))
+        if known is not None:
+            return known
+        if id(tensor) not in self.state.graph_values:
+            if is_fake(tensor):
+                raise GraphBreak("internal", "a tensor without a place in the graph",
+                                 self.state.span())  # fmt: skip
+            return self.from_python(self.lift(tensor))
+        value = TensorValue(tensor)
+        self.state.tensor_values[id(tensor)] = value
+        return value
+
+    def add_size_guard(self: Machine, guard: SizeGuard) -> None:
+        """A condition on symbolic sizes as a guard on the inputs' shapes."""
+        sources: list[Source] = []
+
+        def place(found: re.Match) -> str:
+            for item in self.state.inputs:
+                for index, size in enumerate(item.fake.layout.shape):
+                    if isinstance(size, SymbolicSize) and str(size.expression) == found[0]:
+                        if item.source not in sources:
+                            sources.append(item.source)
+                        return f"{{{sources.index(item.source)}}}.layout.shape[{index}]"
+            raise GraphBreak("internal", f"size {found[0]} belongs to no input")
+
+        text = re.sub(r"\bs\d+\b", place, str(guard.condition))
+        spans = guard.origin.spans if guard.origin is not None else ()
+        meaning = f"{re.sub('[{}]', '', text)} held"
+        self.state.guards.add(kinds.plain_guard("size", tuple(sources), f"not ({text})", meaning,
+                                                spans[0] if spans else None))  # fmt: skip
+
+    def input_constant(self: Machine, object: Any, source: Source) -> Value:
+        """A number or string of the call: known, and guarded to stay so."""
+        self.state.guard_value(source, object)
+        return Constant(object, source)
+
+
+def _with_history(leaf: Tensor) -> Tensor:
+    """A fake like `leaf` that some operation made: not a leaf, but with the same layout."""
+    before = dispatch.state.grad_enabled
+    modes = dispatch.state.modes
+    dispatch.state.grad_enabled, dispatch.state.modes = True, ()
+    try:
+        made = below_modes(lookup("view"), (leaf, tuple(leaf.layout.shape)))
+    finally:
+        dispatch.state.grad_enabled, dispatch.state.modes = before, modes
+    made.layout = leaf.layout
+    made._view = None
+    return made
+
+
+def shares_memory(tensors: tuple[Tensor, ...]) -> bool:
+    """Whether any two tensors look at one block of memory."""
+    blocks = {id(tensor.storage.block) for tensor in tensors}
+    return len(blocks) < len(tensors)

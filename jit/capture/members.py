@@ -1,0 +1,121 @@
+"""Attributes of classes and instances: where Python finds them and how they are bound.
+
+In: a class and a name. Out: the raw attribute with its source, or the attribute bound to an
+instance (method, property, static and class methods, descriptors written in Python).
+
+Source: Python "Descriptor HowTo Guide".
+"""
+
+from __future__ import annotations
+
+import types
+from typing import TYPE_CHECKING, Any
+
+from minitorch2.jit.capture.source import (
+    AttributeSource,
+    ClassAttributeSource,
+    ConstantSource,
+    Source,
+)
+from minitorch2.jit.capture.values.base import UserRaise, Value
+from minitorch2.jit.capture.values.classes import ClassValue
+from minitorch2.jit.capture.values.functions import MethodValue
+from minitorch2.jit.capture.values.namespaces import is_trusted_module
+
+if TYPE_CHECKING:
+    from minitorch2.jit.capture.interpreter import Machine
+
+NATIVE_DESCRIPTORS = (
+    types.WrapperDescriptorType,
+    types.MethodDescriptorType,
+    types.ClassMethodDescriptorType,
+)
+
+
+class Members:
+    """The part of the machine that looks attributes up."""
+
+    def get_attribute(self: Machine, value: Value, name: str) -> Value:
+        """`value.name`."""
+        return self.real(value).get_attribute(self, name)
+
+    def has(self: Machine, value: Value, name: str) -> bool:
+        """`hasattr(value, name)`."""
+        try:
+            self.get_attribute(value, name)
+        except UserRaise as raised:
+            if issubclass(raised.value.python_type(), AttributeError):
+                return False
+            raise
+        return True
+
+    def class_lookup(self: Machine, cls: type, name: str) -> Any:
+        """(class that holds it, raw attribute) along the MRO, or None."""
+        for owner in cls.__mro__:
+            if name in owner.__dict__:
+                return owner, owner.__dict__[name]
+        return None
+
+    def class_member(self: Machine, owner: type, name: str, *path: str) -> Value:
+        """The raw attribute that a class holds, with its source; `path` goes on from there."""
+        base = ConstantSource(owner, owner.__name__, is_trusted_module(owner.__module__))
+        source: Source = ClassAttributeSource(base, name)
+        found = owner.__dict__[name]
+        for step in path:
+            source = AttributeSource(source, step)
+            found = getattr(found, step)
+        return self.real(self.lazy(found, source))
+
+    def class_attribute(self: Machine, owner: Value, name: str) -> Value:
+        """A special method (or other class attribute) bound to an instance."""
+        cls = owner.python_type()
+        found = self.class_lookup(cls, name)
+        if found is None:
+            self.raise_(AttributeError, f"'{cls.__name__}' object has no attribute '{name}'")
+        return self.bind_attribute(owner, found[0], name, found[1])
+
+    def bind_attribute(self: Machine, owner: Value, cls: type, name: str, raw: Any) -> Value:
+        """`raw.__get__(owner)` for an attribute of class `cls`."""
+        if isinstance(raw, types.FunctionType):
+            return MethodValue(owner, self.class_member(cls, name))
+        if isinstance(raw, staticmethod):
+            return self.class_member(cls, name, "__func__")
+        if isinstance(raw, classmethod):
+            function = self.class_member(cls, name, "__func__")
+            return MethodValue(ClassValue(owner.python_type()), function)
+        if isinstance(raw, property):
+            if raw.fget is None:
+                self.raise_(AttributeError, f"property '{name}' has no getter")
+            return self.call(self.class_member(cls, name, "fget"), [owner], {})
+        if isinstance(raw, NATIVE_DESCRIPTORS):
+            return MethodValue(owner, self.trusted(raw, name))
+        getter = self.class_lookup(type(raw), "__get__")
+        if getter is None or isinstance(raw, types.BuiltinFunctionType | type):
+            return self.class_member(cls, name)
+        if isinstance(getter[1], types.FunctionType):
+            function = self.class_member(getter[0], "__get__")
+            where = ClassValue(owner.python_type())
+            return self.call(function, [self.class_member(cls, name), owner, where], {})
+        return self.stop("unknown-attribute", f"{cls.__name__}.{name}, a {type(raw).__name__}")
+
+    def bind_method(self: Machine, owner: Value, function: Value) -> Value:
+        """A bound method."""
+        return MethodValue(owner, function)
+
+    def wrap_function(self: Machine, function: Any) -> Value:
+        """A function that a class or descriptor holds."""
+        name = getattr(function, "__qualname__", type(function).__name__)
+        module = getattr(function, "__module__", None) or "builtins"
+        return self.wrap(function, ConstantSource(function, name, is_trusted_module(module)))
+
+    def trusted(self: Machine, object: Any, label: str) -> Value:
+        """Something of Python's or minitorch2's own, which needs no guard."""
+        return self.wrap(object, ConstantSource(object, label))
+
+    def is_module_class(self: Machine, cls: type) -> bool:
+        """Whether a class is an nn.Module with minitorch2's own attribute lookup."""
+        for base in cls.__mro__:
+            if base.__name__ == "Module" and base.__module__.startswith("minitorch2.nn"):
+                found = self.class_lookup(cls, "__getattr__")
+                return found is not None and found[0] is base
+        return False

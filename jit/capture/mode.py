@@ -1,0 +1,139 @@
+"""The dispatch mode under which captured code runs its operations on fake tensors.
+
+In: an operation and its arguments, among them fakes. Out: one node in the graph, with the user's
+place, and fake results. The layers below (composites, autograd's recorder, the meta backend) see
+the same fakes, so layouts, aliases, version counters and `requires_grad` come out as eager has
+them.
+
+    with CaptureMode(state):
+        fake_x + 1        # adds  %0: f32[3] = add(%x, 1)  to state.builder
+
+Source: FakeTensorMode and ProxyTorchDispatchMode of PyTorch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from minitorch2 import dispatch
+from minitorch2.artifacts import Origin
+from minitorch2.devices import CPU, as_device
+from minitorch2.jit.capture.graph_break import GraphBreak
+from minitorch2.jit.capture.state import CaptureState
+from minitorch2.jit.ir.graph import Node, complete_arguments
+from minitorch2.jit.ir.graph import Value as GraphValue
+from minitorch2.jit.ir.types import TensorType
+from minitorch2.jit.shapes.symbolic_size import as_size
+from minitorch2.ops.infer import infer
+from minitorch2.ops.table import CREATION, INPLACE, RANDOM, Meta, Op
+from minitorch2.random import Generator
+from minitorch2.tensors import Tensor, fake_tensor, is_fake
+
+
+class CaptureMode(dispatch.Mode):
+    """Writes each operation into the graph of `state`; `lift` makes a real tensor an input."""
+
+    def __init__(self, state: CaptureState, lift: Callable[[Tensor], Tensor]):
+        self.state = state
+        self.lift = lift
+        self.below = FakeMode()
+
+    def handle(self, op: Op, args: tuple) -> Any:
+        """Record `op` and return fake results."""
+        state = self.state
+        args = tuple(self._fake(argument) for argument in args)
+        with self.below:
+            result = dispatch.call(op, args)
+        fakes = tuple(result) if isinstance(result, (tuple, list)) else (result,)
+        written = _written(op, args)
+        if not written and all(any(fake is given for given in args) for fake in fakes):
+            return result  # nothing was done: a dropout in eval mode, a contiguous() that was
+        state.written.update(id(tensor.storage) for tensor in written)
+        plain = complete_arguments(op, tuple(self._plain(argument) for argument in args))
+        values = tuple(state.builder.value(tensor_type(fake)) for fake in fakes)
+        node = Node(
+            op.name, plain, values, dispatch.state.grad_enabled, dispatch.current_origin()
+        )
+        state.builder.nodes.append(node)
+        for fake, value in zip(fakes, values, strict=True):
+            if id(fake) not in state.graph_values:
+                self.name(fake, value)
+        return result
+
+    def name(self, fake: Tensor, value: GraphValue) -> None:
+        """From now on `fake` stands for `value` of the graph."""
+        self.state.graph_values[id(fake)] = value
+        self.state.fakes.append(fake)
+
+    def _fake(self, argument: Any) -> Any:
+        if isinstance(argument, Tensor):
+            if id(argument) in self.state.graph_values:
+                return argument
+            if is_fake(argument):
+                raise GraphBreak("internal", "a tensor without a place in the graph")
+            return self.lift(argument)
+        if type(argument) in (tuple, list):
+            return tuple(self._fake(item) for item in argument)
+        if isinstance(argument, Generator):
+            raise GraphBreak("random-generator", "an operation with its own generator")
+        return argument
+
+    def _plain(self, argument: Any) -> Any:
+        if isinstance(argument, Tensor):
+            return self.state.graph_values[id(argument)]
+        if type(argument) in (tuple, list):
+            return tuple(self._plain(item) for item in argument)
+        if isinstance(argument, slice):
+            raise GraphBreak("internal", "a slice among the arguments of an operation")
+        return argument
+
+
+def _written(op: Op, args: tuple) -> list[Tensor]:
+    """The tensors an operation writes into."""
+    if op.kind == INPLACE or op.effects == "writes":
+        return [args[0]]
+    pairs = zip(op.signature.parameters, args, strict=True)
+    return [argument for parameter, argument in pairs if parameter.alias == "a!"]
+
+
+def tensor_type(fake: Tensor) -> TensorType:
+    """The graph type of a fake."""
+    return TensorType(fake.dtype, tuple(map(as_size, fake.layout.shape)), fake.device)
+
+
+class FakeMode(dispatch.Mode):
+    """Keeps creation and random operations, which have no fake among their arguments, fake too."""
+
+    def take_counters(self, count: Any, generator: Any) -> tuple[int, int]:
+        """Random operations draw nothing during capture."""
+        return 0, 0
+
+    def handle(self, op: Op, args: tuple) -> Any:
+        """Run below, or infer when there is nothing below to run on."""
+        if op.decomp is not None:
+            with self:
+                return op.decomp(*args)
+        if op.kind in (CREATION, RANDOM):
+            found = infer(op, args)
+            where = _device(op, args)
+            if isinstance(found, Meta):
+                return fake_tensor(found.shape, found.dtype, None, where)
+            return tuple(fake_tensor(meta.shape, meta.dtype, None, where) for meta in found)
+        return dispatch.below_modes(op, args)
+
+
+def _device(op: Op, args: tuple) -> Any:
+    for parameter, argument in zip(op.signature.parameters, args, strict=True):
+        if parameter.type == "device" and argument is not None:
+            return as_device(argument)
+        if isinstance(argument, Tensor):
+            return argument.device
+    return CPU
+
+
+def capture_origin(state: CaptureState) -> Origin:
+    """The Origin of what is recorded now: the user's innermost place, offset and step."""
+    span = state.span()
+    spans = (span,) if span is not None else ()
+    return Origin(spans, state.offset(), state.step, "capture")

@@ -1,0 +1,312 @@
+"""Python's protocols over values: arithmetic, comparison, equality, keys, sorting, formatting.
+
+In: values. Out: values. Tensors go to the graph through their own operators, known values are
+computed, containers item by item, instances through their special methods.
+
+Source: Python data model, "Emulating numeric types" and "Rich comparison methods".
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from minitorch2.jit.capture.values.base import Keywords, NotKnown, Value
+from minitorch2.jit.capture.values.constants import Constant, is_constant
+from minitorch2.jit.capture.values.mappings import DictValue, ObjectKey
+from minitorch2.jit.capture.values.objects import ObjectValue
+from minitorch2.jit.capture.values.sequences import (
+    ListValue,
+    SequenceValue,
+    SetValue,
+    SliceValue,
+    TupleValue,
+)
+from minitorch2.jit.capture.values.tensors import TensorValue
+from minitorch2.jit.shapes.symbolic_size import SymbolicSize
+
+if TYPE_CHECKING:
+    from minitorch2.jit.capture.interpreter import Machine
+
+# symbol: (function, special method, reflected special method)
+BINARY: dict[str, tuple[Callable, str, str]] = {
+    "+": (operator.add, "__add__", "__radd__"),
+    "-": (operator.sub, "__sub__", "__rsub__"),
+    "*": (operator.mul, "__mul__", "__rmul__"),
+    "/": (operator.truediv, "__truediv__", "__rtruediv__"),
+    "//": (operator.floordiv, "__floordiv__", "__rfloordiv__"),
+    "%": (operator.mod, "__mod__", "__rmod__"),
+    "**": (operator.pow, "__pow__", "__rpow__"),
+    "@": (operator.matmul, "__matmul__", "__rmatmul__"),
+    "&": (operator.and_, "__and__", "__rand__"),
+    "|": (operator.or_, "__or__", "__ror__"),
+    "^": (operator.xor, "__xor__", "__rxor__"),
+    "<<": (operator.lshift, "__lshift__", "__rlshift__"),
+    ">>": (operator.rshift, "__rshift__", "__rrshift__"),
+}
+INPLACE: dict[str, Callable] = {
+    "+": operator.iadd,
+    "-": operator.isub,
+    "*": operator.imul,
+    "/": operator.itruediv,
+    "//": operator.ifloordiv,
+    "%": operator.imod,
+    "**": operator.ipow,
+    "@": operator.imatmul,
+    "&": operator.iand,
+    "|": operator.ior,
+    "^": operator.ixor,
+    "<<": operator.ilshift,
+    ">>": operator.irshift,
+}
+COMPARE: dict[str, tuple[Callable, str, str]] = {
+    "<": (operator.lt, "__lt__", "__gt__"),
+    "<=": (operator.le, "__le__", "__ge__"),
+    ">": (operator.gt, "__gt__", "__lt__"),
+    ">=": (operator.ge, "__ge__", "__le__"),
+    "==": (operator.eq, "__eq__", "__eq__"),
+    "!=": (operator.ne, "__ne__", "__ne__"),
+}
+UNARY: dict[str, tuple[Callable, str]] = {
+    "-": (operator.neg, "__neg__"),
+    "+": (operator.pos, "__pos__"),
+    "~": (operator.invert, "__invert__"),
+}
+
+
+def binary(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
+    """`left symbol right`."""
+    left, right = machine.real(left), machine.real(right)
+    function, method, reflected = BINARY[symbol]
+    if isinstance(left, ObjectValue) or isinstance(right, ObjectValue):
+        return _special(machine, symbol, left, right, method, reflected)
+    if isinstance(left, SequenceValue) or isinstance(right, SequenceValue):
+        found = _sequence_arithmetic(machine, symbol, left, right)
+        if found is not None:
+            return found
+    if isinstance(left, DictValue) and isinstance(right, DictValue) and symbol == "|":
+        merged = machine.method(left, "copy", [])
+        machine.method(merged, "update", [right])
+        return merged
+    return machine.run_python(function, [left, right], {})
+
+
+def inplace(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
+    """`left symbol= right`."""
+    left, right = machine.real(left), machine.real(right)
+    if isinstance(left, TensorValue):
+        return machine.run_python(INPLACE[symbol], [left, right], {})
+    native = (ListValue, "+"), (SetValue, "|"), (DictValue, "|")
+    if any(isinstance(left, kind) and symbol == sign for kind, sign in native):
+        name = "__iadd__" if symbol == "+" else "__ior__"
+        return left.call_method(machine, name, [right], {})
+    if isinstance(left, ObjectValue):
+        name = "__i" + BINARY[symbol][1].removeprefix("__")
+        found = left.special(machine, name, right)
+        if found is not None and not is_not_implemented(machine, found):
+            return found
+    return binary(machine, symbol, left, right)
+
+
+def is_not_implemented(machine: Machine, value: Value) -> bool:
+    """Whether a special method answered NotImplemented."""
+    value = machine.real(value)
+    return isinstance(value, Constant) and value.value is NotImplemented
+
+
+def _special(
+    machine: Machine, symbol: str, left: Value, right: Value, method: str, reflected: str
+) -> Value:
+    """The special methods of two operands, in Python's order."""
+    tries = [(left, method, right), (right, reflected, left)]
+    left_type, right_type = left.python_type(), right.python_type()
+    if right_type is not left_type and issubclass(right_type, left_type):
+        tries.reverse()
+    for owner, name, other in tries:
+        if isinstance(owner, ObjectValue):
+            found = owner.special(machine, name, other)
+            if found is not None and not is_not_implemented(machine, found):
+                return found
+        elif isinstance(owner, TensorValue):
+            machine.stop("unknown-operation", f"{symbol} of a tensor and {other.describe()}")
+    names = f"'{left_type.__name__}' and '{right_type.__name__}'"
+    return machine.type_error(f"unsupported operand type(s) for {symbol}: {names}")
+
+
+def _sequence_arithmetic(
+    machine: Machine, symbol: str, left: Value, right: Value
+) -> Value | None:
+    if symbol == "*":
+        if isinstance(right, SequenceValue):
+            left, right = right, left
+        if not isinstance(left, SequenceValue) or isinstance(right, TensorValue):
+            return None
+        count = machine.index_of(right, "sequence")
+        return left.part(left.values * count)
+    if symbol != "+" or not isinstance(left, SequenceValue):
+        return None
+    if not isinstance(right, SequenceValue) or isinstance(left, ListValue) != isinstance(
+        right, ListValue
+    ):
+        kinds = left.python_type().__name__, right.python_type().__name__
+        return machine.type_error(
+            f'can only concatenate {kinds[0]} (not "{kinds[1]}") to {kinds[0]}'
+        )
+    return left.part(left.values + right.values)
+
+
+def unary(machine: Machine, symbol: str, value: Value) -> Value:
+    """`symbol value`."""
+    function, method = UNARY[symbol]
+    value = machine.real(value)
+    if isinstance(value, ObjectValue):
+        found = value.special(machine, method)
+        if found is None:
+            name = value.python_type().__name__
+            return machine.type_error(f"bad operand type for unary {symbol}: '{name}'")
+        return found
+    return machine.run_python(function, [value], {})
+
+
+def compare(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
+    """`left symbol right` for the six comparisons."""
+    left, right = machine.real(left), machine.real(right)
+    function, method, reflected = COMPARE[symbol]
+    if isinstance(left, ObjectValue) or isinstance(right, ObjectValue):
+        return _compare_objects(machine, symbol, left, right)
+    if isinstance(left, TensorValue) or isinstance(right, TensorValue):
+        return machine.run_python(function, [left, right], {})
+    if isinstance(left, SequenceValue) and isinstance(right, SequenceValue):
+        return machine.from_python(_compare_sequences(machine, symbol, left, right))
+    if isinstance(left, DictValue) and isinstance(right, DictValue) and symbol in ("==", "!="):
+        same = _equal_dicts(machine, left, right)
+        return machine.from_python(same == (symbol == "=="))
+    try:
+        left.known(), right.known()
+    except NotKnown:
+        if symbol in ("==", "!="):  # functions and the like compare by identity
+            return machine.from_python(left.same_as(machine, right) == (symbol == "=="))
+    return machine.run_python(function, [left, right], {})
+
+
+def _compare_objects(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
+    _, method, reflected = COMPARE[symbol]
+    for owner, name, other in ((left, method, right), (right, reflected, left)):
+        if not isinstance(owner, ObjectValue):
+            continue
+        found = machine.class_lookup(owner.cls, name)
+        if found is not None and found[0] is not object:
+            answer = owner.special(machine, name, other)
+            if answer is not None and not is_not_implemented(machine, answer):
+                return answer
+        elif name == "__ne__" and machine.class_lookup(owner.cls, "__eq__")[0] is not object:
+            answer = owner.special(machine, "__eq__", other)
+            if answer is not None and not is_not_implemented(machine, answer):
+                return machine.from_python(not machine.truth(answer))
+    if symbol in ("==", "!="):
+        return machine.from_python(left.same_as(machine, right) == (symbol == "=="))
+    names = f"'{left.python_type().__name__}' and '{right.python_type().__name__}'"
+    return machine.type_error(f"'{symbol}' not supported between instances of {names}")
+
+
+def _compare_sequences(
+    machine: Machine, symbol: str, left: SequenceValue, right: SequenceValue
+) -> bool:
+    if isinstance(left, ListValue) != isinstance(right, ListValue):
+        if symbol in ("==", "!="):
+            return symbol == "!="
+        names = f"'{left.cls.__name__}' and '{right.cls.__name__}'"
+        machine.type_error(f"'{symbol}' not supported between instances of {names}")
+    for mine, theirs in zip(left.values, right.values, strict=False):
+        if not equal(machine, mine, theirs):
+            if symbol in ("==", "!="):
+                return symbol == "!="
+            return machine.truth(compare(machine, symbol, mine, theirs))
+    return COMPARE[symbol][0](len(left.values), len(right.values))
+
+
+def _equal_dicts(machine: Machine, left: DictValue, right: DictValue) -> bool:
+    left.all_keys(machine)
+    right.all_keys(machine)
+    if set(left.entries) != set(right.entries):
+        return False
+    return all(equal(machine, value, right.entries[key]) for key, value in left.entries.items())
+
+
+def equal(machine: Machine, left: Value, right: Value) -> bool:
+    """`left is right or left == right`, as containers compare."""
+    left, right = machine.real(left), machine.real(right)
+    if left is right:
+        return True
+    return machine.truth(compare(machine, "==", left, right))
+
+
+def plain_key(machine: Machine, value: Value) -> Any:
+    """The key of a value in a dict or set: plain data, or the object's identity."""
+    value = machine.real(value)
+    if isinstance(value, Constant):
+        if isinstance(value.value, SymbolicSize):
+            return int(value.value)
+        return value.value
+    if isinstance(value, (ListValue, DictValue, SetValue, SliceValue)):
+        machine.type_error(f"unhashable type: '{value.python_type().__name__}'")
+    try:
+        known = value.known()
+    except NotKnown:
+        known = None
+    if known is not None and (is_constant(known) or isinstance(known, type)):
+        return known
+    if isinstance(value, TupleValue):
+        machine.stop("unknown-operation", "a tuple of objects as a key")
+    if isinstance(value, ObjectValue) and machine.class_lookup(value.cls, "__hash__")[0] is not object:
+        if not machine.is_module_class(value.cls):
+            machine.stop("unknown-operation", f"hashing a {value.cls.__name__}")
+    return ObjectKey(value)
+
+
+def sort(machine: Machine, values: list[Value], kwargs: Keywords) -> list[Value]:
+    """`sorted(values, key=..., reverse=...)`, stable, with comparisons done by `compare`."""
+    key = kwargs.get("key")
+    key = machine.real(key) if key is not None else None
+    keyed = list(values)
+    if key is not None and not (isinstance(key, Constant) and key.value is None):
+        keyed = [machine.call(key, [value], {}) for value in values]
+    reverse = "reverse" in kwargs and machine.truth(kwargs["reverse"])
+
+    def before(left: tuple, right: tuple) -> int:
+        if machine.truth(compare(machine, "<", left[0], right[0])):
+            return -1
+        return 1 if machine.truth(compare(machine, "<", right[0], left[0])) else 0
+
+    pairs = list(zip(keyed, values, strict=True))
+    pairs.sort(key=functools.cmp_to_key(before), reverse=reverse)
+    return [value for _, value in pairs]
+
+
+def identical(machine: Machine, left: Value, right: Value) -> bool:
+    """`left is right`."""
+    left, right = machine.real(left), machine.real(right)
+    return left is right or left.same_as(machine, right)
+
+
+def text_of(machine: Machine, value: Value, how: Callable[..., str], spec: str = "") -> Value:
+    """`str(value)`, `repr(value)` or `format(value, spec)`."""
+    value = machine.real(value)
+    if isinstance(value, TensorValue):
+        machine.stop("data-dependent", "the text of a tensor")
+    if isinstance(value, ObjectValue):
+        found = None
+        if how is not repr:
+            owner = machine.class_lookup(value.cls, "__str__")
+            if owner is not None and owner[0] is not object:
+                found = value.special(machine, "__str__")
+        if found is None and machine.class_lookup(value.cls, "__repr__")[0] is not object:
+            found = value.special(machine, "__repr__")
+        if found is None:
+            machine.stop("unknown-operation", f"the text of a {value.cls.__name__}, an address")
+        return found if how is not format else machine.run_python(format, [found], {})
+    if how is format:
+        return machine.run_python(lambda it: format(it, spec), [value], {})
+    return machine.run_python(how, [value], {})

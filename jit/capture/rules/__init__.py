@@ -1,0 +1,8 @@
+"""What happens at calls that are not inlined.
+
+- builtins: Python's builtin functions over values
+- constructors: calling builtin classes (list, dict, range, zip, super, type ...)
+- library: functools, itertools, operator, math, and slots such as `object.__setattr__`
+- package: functions of minitorch2 itself, run directly on fake tensors
+- dispatching: which of these answers a call
+"""

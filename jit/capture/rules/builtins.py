@@ -1,0 +1,274 @@
+"""Python's builtin functions over values.
+
+In: the values of a call. Out: the value it returns. `RULES` maps each function to its rule.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from minitorch2.jit.capture import protocols
+from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, UserRaise, Value
+from minitorch2.jit.capture.values.classes import ClassValue
+from minitorch2.jit.capture.values.constants import Constant
+from minitorch2.jit.capture.values.functions import FunctionValue, MethodValue, NativeValue
+from minitorch2.jit.capture.values.iterators import IteratorValue
+from minitorch2.jit.capture.values.mappings import DictValue
+from minitorch2.jit.capture.values.objects import InstanceDict, ObjectValue
+from minitorch2.jit.capture.values.sequences import ListValue
+from minitorch2.jit.capture.values.tensors import TensorValue
+
+if TYPE_CHECKING:
+    from minitorch2.jit.capture.interpreter import Machine
+
+Rule = Callable[["Machine", Arguments, Keywords], Value]
+RULES: dict[Any, Rule] = {}
+
+
+def rule(*functions: Any) -> Callable[[Rule], Rule]:
+    """Register a rule for native functions."""
+
+    def register(found: Rule) -> Rule:
+        for function in functions:
+            RULES[function] = found
+        return found
+
+    return register
+
+
+@rule(isinstance)
+def _isinstance(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    value, classes = (machine.real(argument) for argument in args)
+    wanted = classes.known()
+    cls = value.python_type()
+    hooks = [c for c in _flat(wanted) if _has_python_hook(c, "__instancecheck__")]
+    if hooks:
+        return _with_hook(machine, value, wanted)
+    return Constant(machine.guarded(issubclass, cls, wanted))
+
+
+def _flat(classes: Any) -> list:
+    if isinstance(classes, tuple):
+        return [one for item in classes for one in _flat(item)]
+    return [classes]
+
+
+def _has_python_hook(cls: Any, name: str) -> bool:
+    found = getattr(type(cls), name, None)
+    return hasattr(found, "__code__") and type(cls).__module__ != "abc"
+
+
+def _with_hook(machine: Machine, value: Value, wanted: Any) -> Value:
+    if isinstance(value, TensorValue) and value.object is not None:
+        return Constant(isinstance(value.object, wanted))
+    if isinstance(value, TensorValue):
+        return Constant(isinstance(value.fake, wanted))
+    try:
+        return Constant(machine.guarded(isinstance, value.known(), wanted))
+    except NotKnown:
+        return Constant(issubclass(value.python_type(), wanted))
+
+
+@rule(issubclass)
+def _issubclass(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    cls, wanted = (machine.real(argument).known() for argument in args)
+    return Constant(machine.guarded(issubclass, cls, wanted))
+
+
+@rule(len)
+def _len(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    return machine.from_python(machine.real(args[0]).length(machine))
+
+
+@rule(getattr)
+def _getattr(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    name = machine.real(args[1]).known()
+    if len(args) == 2:
+        return machine.get_attribute(args[0], name)
+    try:
+        return machine.get_attribute(args[0], name)
+    except UserRaise as raised:
+        if issubclass(raised.value.python_type(), AttributeError):
+            return args[2]
+        raise
+
+
+@rule(hasattr)
+def _hasattr(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    return Constant(machine.has(args[0], machine.real(args[1]).known()))
+
+
+@rule(setattr)
+def _setattr(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    machine.real(args[0]).set_attribute(machine, machine.real(args[1]).known(), args[2])
+    return Constant(None)
+
+
+@rule(delattr)
+def _delattr(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    machine.real(args[0]).delete_attribute(machine, machine.real(args[1]).known())
+    return Constant(None)
+
+
+@rule(callable)
+def _callable(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    value = machine.real(args[0])
+    if isinstance(value, ObjectValue):
+        return Constant(machine.class_lookup(value.cls, "__call__") is not None)
+    kinds = (FunctionValue, MethodValue, NativeValue, ClassValue)
+    return Constant(isinstance(value, kinds) or hasattr(value.python_type(), "__call__"))  # noqa: B004
+
+
+@rule(iter)
+def _iter(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    if len(args) == 1:
+        return machine.iterator(args[0])
+
+    def steps() -> Any:
+        while not machine.equal(item := machine.call(args[0], [], {}), args[1]):
+            yield item
+
+    return IteratorValue(steps())
+
+
+@rule(next)
+def _next(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    iterator = machine.real(args[0])
+    if len(args) == 1:
+        return machine.next(iterator)
+    found = machine.advance_iterator(iterator)
+    return args[1] if found is None else found
+
+
+def _numeric(function: Any, method: str) -> Rule:
+    def apply(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+        value = machine.real(args[0])
+        if isinstance(value, ObjectValue):
+            found = value.special(machine, method, *args[1:])
+            if found is not None:
+                return found
+        return machine.run_python(function, args, kwargs)
+
+    return apply
+
+
+for _function in (abs, round, divmod, pow, bin, oct, hex, chr, ord, ascii):
+    RULES[_function] = _numeric(_function, f"__{_function.__name__}__")
+
+
+@rule(repr)
+def _repr(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    return protocols.text_of(machine, args[0], repr)
+
+
+@rule(format)
+def _format(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    spec = machine.real(args[1]).known() if len(args) > 1 else ""
+    return protocols.text_of(machine, args[0], format, spec)
+
+
+@rule(hash)
+def _hash(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    value = machine.real(args[0])
+    if isinstance(value, ObjectValue):
+        found = machine.class_lookup(value.cls, "__hash__")
+        if found is not None and found[0] is not object:
+            return value.special(machine, "__hash__")  # type: ignore[return-value]
+        machine.stop("unknown-operation", "hash() of an object, its address")
+    return machine.run_python(hash, args, kwargs)
+
+
+@rule(sum)
+def _sum(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    total = kwargs.get("start", args[1] if len(args) > 1 else Constant(0))
+    for item in machine.items(args[0]):
+        total = protocols.binary(machine, "+", total, item)
+    return total
+
+
+def _quantifier(wanted: bool) -> Rule:
+    def apply(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+        iterator = machine.iterator(args[0])
+        while (item := machine.advance_iterator(iterator)) is not None:
+            if machine.truth(item) == wanted:
+                return Constant(wanted)
+        return Constant(not wanted)
+
+    return apply
+
+
+RULES[any] = _quantifier(True)
+RULES[all] = _quantifier(False)
+
+
+def _extreme(name: str, symbol: str) -> Rule:
+    def apply(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+        items = machine.items(args[0]) if len(args) == 1 else list(args)
+        if not items:
+            if "default" in kwargs:
+                return kwargs["default"]
+            machine.raise_(ValueError, f"{name}() iterable argument is empty")
+        key = kwargs.get("key")
+        best, best_key = items[0], items[0] if key is None else machine.call(key, [items[0]], {})
+        for item in items[1:]:
+            other = item if key is None else machine.call(key, [item], {})
+            if machine.truth(protocols.compare(machine, symbol, other, best_key)):
+                best, best_key = item, other
+        return best
+
+    return apply
+
+
+RULES[min] = _extreme("min", "<")
+RULES[max] = _extreme("max", ">")
+
+
+@rule(sorted)
+def _sorted(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    return ListValue(machine.sort(machine.items(args[0]), kwargs))
+
+
+def _talking(name: str) -> Rule:
+    def apply(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+        machine.stop("input-output", f"{name}()")
+
+    return apply
+
+
+for _function in (print, input, open, exec, eval, compile, breakpoint):
+    RULES[_function] = _talking(_function.__name__)
+
+
+@rule(id)
+def _id(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    machine.stop("unknown-operation", "id(), an address")
+
+
+@rule(vars)
+def _vars(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    if not args:
+        return _locals(machine, args, kwargs)
+    value = machine.real(args[0])
+    if isinstance(value, ObjectValue):
+        return InstanceDict(value)
+    return machine.get_attribute(value, "__dict__")
+
+
+@rule(locals)
+def _locals(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    frame = machine.state.frames[-1]
+    names = frame.code.co_varnames
+    found = {name: value for name, value in zip(names, frame.slots, strict=False) if value}
+    return DictValue(dict(found))
+
+
+@rule(globals, dir)
+def _globals(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    machine.stop("unknown-operation", "globals() or dir()")
+
+
+@rule(builtins.__build_class__)
+def _build_class(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    machine.stop("unhandled-opcode", "a class statement inside the function")

@@ -1,0 +1,215 @@
+"""Native functions of the standard library, and slots such as `object.__setattr__`.
+
+In: the function and the values of a call. Out: the value it returns. Functions of `math` and
+`operator` are pure and run on what is known; the rest have a rule each.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import operator
+import types
+from typing import TYPE_CHECKING, Any
+
+from minitorch2.jit.capture import protocols
+from minitorch2.jit.capture.rules.builtins import RULES, rule
+from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
+from minitorch2.jit.capture.values.classes import ClassValue
+from minitorch2.jit.capture.values.constants import Constant
+from minitorch2.jit.capture.values.iterators import IteratorValue
+from minitorch2.jit.capture.values.mappings import DictValue
+from minitorch2.jit.capture.values.objects import ObjectValue
+from minitorch2.jit.capture.values.sequences import TupleValue
+from minitorch2.jit.capture.values.tensors import TensorValue
+
+if TYPE_CHECKING:
+    from minitorch2.jit.capture.interpreter import Machine
+
+PURE_OWNERS = (int, float, str, bytes, complex)
+
+
+@rule(object.__new__)
+def _new(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    return ObjectValue(machine.real(args[0]).known())
+
+
+@rule(object.__init__)
+def _init(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    return Constant(None)
+
+
+@rule(object.__setattr__)
+def _setattr(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    owner, name = machine.real(args[0]), machine.real(args[1]).known()
+    if isinstance(owner, ObjectValue):
+        owner.generic_set(machine, name, args[2])
+    else:
+        owner.set_attribute(machine, name, args[2])
+    return Constant(None)
+
+
+@rule(object.__getattribute__)
+def _getattribute(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    owner, name = machine.real(args[0]), machine.real(args[1]).known()
+    if not isinstance(owner, ObjectValue):
+        return owner.get_attribute(machine, name)
+    found = owner.find(machine, name)
+    if found is None:
+        text = f"'{owner.cls.__name__}' object has no attribute '{name}'"
+        machine.raise_(AttributeError, text)
+    return found  # type: ignore[return-value]
+
+
+@rule(object.__delattr__)
+def _delattr(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    owner, name = machine.real(args[0]), machine.real(args[1]).known()
+    if not isinstance(owner, ObjectValue) or owner.own(machine, name) is None:
+        machine.raise_(AttributeError, name)
+    owner.store(machine, name, None)  # type: ignore[union-attr]
+    return Constant(None)
+
+
+@rule(object.__eq__, object.__ne__)
+def _eq(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    same = protocols.identical(machine, args[0], args[1])
+    return Constant(True) if same else Constant(NotImplemented)
+
+
+@rule(dict.fromkeys)
+def _fromkeys(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    value = args[1] if len(args) > 1 else Constant(None)
+    return DictValue({machine.key(key): value for key in machine.items(args[0])})
+
+
+@rule(functools.reduce)
+def _reduce(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    items = machine.items(args[1])
+    if len(args) > 2:
+        items.insert(0, args[2])
+    if not items:
+        machine.type_error("reduce() of empty iterable with no initial value")
+    total = items[0]
+    for item in items[1:]:
+        total = machine.call(args[0], [total, item], {})
+    return total
+
+
+@rule(itertools.chain.from_iterable)
+def _from_iterable(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    lists = [machine.items(item) for item in machine.items(args[0])]
+    return IteratorValue(itertools.chain.from_iterable(lists), itertools.chain)
+
+
+def _operator_rules() -> None:
+    for symbol, (function, _, _) in protocols.BINARY.items():
+        RULES[function] = _binary(symbol)
+    for symbol, function in protocols.INPLACE.items():
+        RULES[function] = _inplace(symbol)
+    for symbol, (function, _, _) in protocols.COMPARE.items():
+        RULES[function] = _compare(symbol)
+    for symbol, (function, _) in protocols.UNARY.items():
+        RULES[function] = _unary(symbol)
+
+
+def _binary(symbol: str) -> Any:
+    return lambda machine, args, kwargs: protocols.binary(machine, symbol, *args)
+
+
+def _inplace(symbol: str) -> Any:
+    return lambda machine, args, kwargs: protocols.inplace(machine, symbol, *args)
+
+
+def _compare(symbol: str) -> Any:
+    return lambda machine, args, kwargs: protocols.compare(machine, symbol, *args)
+
+
+def _unary(symbol: str) -> Any:
+    return lambda machine, args, kwargs: protocols.unary(machine, symbol, *args)
+
+
+_operator_rules()
+
+
+@rule(operator.getitem)
+def _getitem(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    return machine.get_item(*args)
+
+
+@rule(operator.setitem)
+def _setitem(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    machine.real(args[0]).set_item(machine, machine.real(args[1]), args[2])
+    return Constant(None)
+
+
+@rule(operator.not_)
+def _not(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    return Constant(not machine.truth(args[0]))
+
+
+@rule(operator.truth)
+def _truth(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    return Constant(machine.truth(args[0]))
+
+
+@rule(operator.is_)
+def _is(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    return Constant(protocols.identical(machine, *args))
+
+
+@rule(operator.contains)
+def _contains(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    return Constant(machine.real(args[0]).contains(machine, machine.real(args[1])))
+
+
+@rule(operator.index)
+def _index(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    return Constant(machine.index_of(args[0], "index"))
+
+
+def call_descriptor(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value:
+    """A method of a native class called through the class: `list.append(x, 1)`."""
+    if not args:
+        machine.type_error(f"unbound method {function.__name__}() needs an argument")
+    owner = machine.real(args[0])
+    name = function.__name__
+    if not issubclass(owner.python_type(), function.__objclass__):
+        cls = function.__objclass__.__name__
+        kind = owner.python_type().__name__
+        machine.type_error(f"descriptor '{name}' for '{cls}' objects doesn't apply to a "
+                           f"'{kind}' object")  # fmt: skip
+    if name in ("__eq__", "__ne__") and function.__objclass__ is object:
+        return _eq(machine, args, kwargs)
+    return owner.call_method(machine, name, list(args[1:]), kwargs)
+
+
+def call_library(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value:
+    """A native function without a rule of its own."""
+    module = getattr(function, "__module__", None)
+    owner = getattr(function, "__self__", None)
+    if isinstance(function, functools._lru_cache_wrapper):
+        return machine.call(machine.wrap_function(function.__wrapped__), args, kwargs)
+    if module in ("math", "_operator", "cmath", "_bisect") or owner is math:
+        if any(isinstance(machine.real(argument), TensorValue) for argument in args):
+            machine.stop("data-dependent", f"{function.__name__}() of a tensor")
+        return machine.run_python(function, args, kwargs)
+    if isinstance(owner, type) and issubclass(owner, PURE_OWNERS):
+        return machine.run_python(function, args, kwargs)
+    if isinstance(owner, type) and issubclass(owner, tuple) and function.__name__ == "__new__":
+        return _tuple_new(machine, args)
+    if isinstance(owner, type) and issubclass(owner, BaseException):
+        return machine.exception(machine.real(args[0]).known(), list(args[1:]))
+    name = getattr(function, "__qualname__", type(function).__name__)
+    return machine.stop("unknown-call", f"{module + '.' if module else ''}{name}()")
+
+
+def _tuple_new(machine: Machine, args: Arguments) -> Value:
+    cls = machine.real(args[0])
+    assert isinstance(cls, ClassValue)
+    return TupleValue(machine.items(args[1]) if len(args) > 1 else [], cls.cls)
+
+
+def is_descriptor(function: Any) -> bool:
+    """Whether a native callable is an unbound method of a native class."""
+    return isinstance(function, types.WrapperDescriptorType | types.MethodDescriptorType)

@@ -1,0 +1,154 @@
+"""Functions of minitorch2 itself.
+
+In: a function of the package and the values of a call. Out: the value it returns when it was run
+directly on fake tensors (operations and whatever is pure over tensors), or None when it is to be
+inlined like user code (modules, optimizers, data utilities). A few have a rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from minitorch2 import dispatch
+from minitorch2.jit.capture.source import ConstantSource
+from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, Value
+from minitorch2.jit.capture.values.constants import Constant
+from minitorch2.jit.capture.values.tensors import NUMBERS, TensorValue
+from minitorch2.tensors import Tensor
+
+if TYPE_CHECKING:
+    from minitorch2.jit.capture.interpreter import Machine
+
+Rule = Callable[["Machine", Any, Arguments, Keywords], Value | None]
+
+INLINED = (
+    "minitorch2.nn.modules",
+    "minitorch2.nn.module",
+    "minitorch2.optim",
+    "minitorch2.utils",
+    "minitorch2.autograd.modes",
+)
+GRADIENTS = ("minitorch2.autograd",)
+OUTSIDE = {
+    "minitorch2.random": "random-generator",
+    "minitorch2.serialization": "input-output",
+    "minitorch2.artifacts": "input-output",
+    "minitorch2.printing": "data-dependent",
+    "minitorch2.utils.data": "input-output",
+}
+
+
+def package_rule(function: Any) -> Rule | None:
+    """How a Python function is called, or None when it is inlined as user code is."""
+    module = getattr(function, "__module__", None) or ""
+    if getattr(function, "op", None) is not None:
+        return run_directly
+    if module != "minitorch2" and not module.startswith("minitorch2."):
+        return None
+    name = function.__name__
+    if name in BY_NAME and not module.startswith("minitorch2.nn.modules"):
+        return BY_NAME[name]
+    if module == "minitorch2.compiling":
+        return _compiled
+    for prefix, code in OUTSIDE.items():
+        if module.startswith(prefix):
+            return _stopping(code)
+    if module.startswith(INLINED):
+        return None
+    if module.startswith(GRADIENTS):
+        return _stopping("gradient-machinery")
+    return run_directly
+
+
+def run_directly(
+    machine: Machine, function: Any, args: Arguments, kwargs: Keywords
+) -> Value | None:
+    """Call on fakes; None when an argument has no plain form, so that it is inlined."""
+    if function.__name__ in NUMBERS:
+        machine.stop("data-dependent", f"{function.__name__}()")
+    try:
+        plain = [machine.real(argument).lower(machine) for argument in args]
+        named = {key: machine.real(value).lower(machine) for key, value in kwargs.items()}
+    except NotKnown as unknown:
+        if getattr(function, "op", None) is None:
+            return None
+        value = unknown.args[0]
+        machine.stop("unknown-operation", f"{function.__name__}() of {value.describe()}")
+    return machine.from_python(machine.run_lowered(function, plain, named))
+
+
+def _stopping(code: str) -> Rule:
+    def stop(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value:
+        machine.stop(code, f"{function.__name__}()")
+
+    return stop
+
+
+def _compiled(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value | None:
+    """A compiled function met inside another is inlined as what it wraps."""
+    inner = getattr(function, "__wrapped__", None)
+    if inner is None:
+        machine.stop("unknown-call", f"{function.__name__}()")
+    return machine.call(machine.wrap_function(inner), args, kwargs)
+
+
+def _is_grad_enabled(
+    machine: Machine, function: Any, args: Arguments, kwargs: Keywords
+) -> Value | None:
+    return Constant(dispatch.state.grad_enabled)
+
+
+def _is_compiling(
+    machine: Machine, function: Any, args: Arguments, kwargs: Keywords
+) -> Value | None:
+    return Constant(True)
+
+
+def _is_tensor(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value | None:
+    return Constant(isinstance(machine.real(args[0]), TensorValue))
+
+
+def _tensor(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value | None:
+    """`tensor(data)`: made once from known data, copied in each call."""
+    try:
+        plain = [machine.real(argument).known() for argument in args[:1]]
+        named = {key: machine.real(value).known() for key, value in kwargs.items()}
+    except NotKnown:
+        try:
+            plain = [machine.real(argument).lower(machine) for argument in args[:1]]
+        except NotKnown:
+            plain = [None]
+        if _mentions_tensor(plain):
+            machine.stop("data-dependent", f"{function.__name__}() of tensors")
+        named = {key: machine.real(value).known() for key, value in kwargs.items()}
+    modes, dispatch.state.modes = dispatch.state.modes, ()
+    try:
+        made = machine.guarded(lambda: function(*plain, **named))
+    finally:
+        dispatch.state.modes = modes
+    requires_grad, made.requires_grad = made.requires_grad, False
+    if requires_grad:
+        machine.stop("gradient-machinery", "a tensor that requires grad made inside")
+    constant = machine.input_tensor(made, ConstantSource(made, "constant"))
+    return machine.run_python(Tensor.clone, [constant], {})  # type: ignore[attr-defined]
+
+
+def _mentions_tensor(data: Any) -> bool:
+    if isinstance(data, (list, tuple)):
+        return any(_mentions_tensor(item) for item in data)
+    return isinstance(data, Tensor) or data is None
+
+
+BY_NAME: dict[str, Rule] = {
+    "is_grad_enabled": _is_grad_enabled,
+    "is_compiling": _is_compiling,
+    "is_tensor": _is_tensor,
+    "tensor": _tensor,
+    "manual_seed": _stopping("random-generator"),
+    "set_default_dtype": _stopping("input-output"),
+    "save": _stopping("input-output"),
+    "load": _stopping("input-output"),
+    "from_numpy": _stopping("unknown-call"),
+    "as_tensor": _stopping("unknown-call"),
+}

@@ -1,0 +1,214 @@
+"""What one capture knows: the graph so far, guards, effects, values by identity, and frames.
+
+In: nothing but the call's own arguments. Out: everything a `CapturedProgram` is made of. A `Frame`
+is one activation of a Python function: its instructions, stack, locals and cells; it can be left
+at a yield and entered again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+from minitorch2.artifacts import Span
+from minitorch2.errors import is_own_file
+from minitorch2.jit import guards as kinds
+from minitorch2.jit.capture.instructions import Instruction, Program, decode
+from minitorch2.jit.capture.side_effects import Effects
+from minitorch2.jit.capture.source import AttributeSource, Source
+from minitorch2.jit.capture.values.base import Value
+from minitorch2.jit.capture.values.mappings import ObjectKey
+from minitorch2.jit.guards import Guard, GuardSet
+from minitorch2.jit.ir.graph import GraphBuilder
+from minitorch2.jit.ir.graph import Value as GraphValue
+from minitorch2.jit.shapes.environment import ShapeEnvironment
+from minitorch2.tensors import Tensor
+
+if TYPE_CHECKING:
+    from minitorch2.jit.capture.values.namespaces import GlobalsValue
+
+
+class Frame:
+    """One activation of a function."""
+
+    __slots__ = (
+        "program", "code", "index", "stack", "slots", "globals", "function", "keywords",
+        "result", "started", "current",
+    )  # fmt: skip
+
+    def __init__(self, code: CodeType, globals: GlobalsValue, function: Value | None):
+        self.program: Program = decode(code)
+        self.code = code
+        self.index = 0
+        self.stack: list[Any] = []
+        own_cells = sum(1 for name in code.co_cellvars if name not in code.co_varnames)
+        size = len(code.co_varnames) + own_cells + len(code.co_freevars)
+        self.slots: list[Any] = [None] * size  # locals, then cells, then free variables
+        self.globals = globals
+        self.function = function
+        self.keywords: tuple[str, ...] = ()  # set by KW_NAMES for the next call
+        self.result: Value | None = None
+        self.started = False
+        self.current: Instruction = self.program.instructions[0]
+
+    def name_of(self, slot: int) -> str:
+        """The variable that lives in a slot."""
+        return self.code._varname_from_oparg(slot)  # type: ignore[attr-defined]
+
+    @property
+    def is_user(self) -> bool:
+        """Whether the code is outside of minitorch2."""
+        return not is_own_file(self.code.co_filename)
+
+
+@dataclass(slots=True)
+class InputTensor:
+    """A tensor that is fetched from the call: an input of the graph."""
+
+    value: GraphValue
+    source: Source
+    fake: Tensor
+    object: Any
+
+
+
+class CaptureState:
+    """The state of one capture."""
+
+    def __init__(self, name: str, guards: GuardSet):
+        self.environment = ShapeEnvironment()
+        self.builder = GraphBuilder(name, self.environment)
+        self.guards = guards
+        self.effects = Effects()
+        self.inputs: list[InputTensor] = []
+        self.by_id: dict[int, Value] = {}
+        self.kept: list[Any] = []  # keeps the objects of `by_id` alive
+        self.graph_values: dict[int, GraphValue] = {}
+        self.tensor_values: dict[int, Any] = {}  # fake -> TensorValue
+        self.fakes: list[Tensor] = []
+        self.frames: list[Frame] = []
+        self.step = 0
+        self.written: set[int] = set()  # storages of fakes that were written
+        self.names: dict[str, int] = {}
+        self.exception: Value | None = None  # what a bare `raise` raises
+
+    # ---- places
+
+    def span(self) -> Span | None:
+        """The user's place: the innermost frame of code outside of minitorch2."""
+        for frame in reversed(self.frames):
+            if frame.is_user:
+                return frame.current.span
+        return None
+
+    def offset(self) -> int | None:
+        """The bytecode offset at that place."""
+        for frame in reversed(self.frames):
+            if frame.is_user:
+                return frame.current.offset
+        return None
+
+    def remember(self, object: Any, value: Value) -> None:
+        """`object` is `value` wherever it is met again."""
+        self.by_id[id(object)] = value
+        self.kept.append(object)
+
+    def input_name(self, source: Source) -> str:
+        """A name for a graph input, made from what the user calls it."""
+        text = "".join(c if c.isalnum() else "_" for c in str(source)).strip("_") or "input"
+        while "__" in text:
+            text = text.replace("__", "_")
+        if text[0].isdigit():
+            text = f"in_{text}"
+        count = self.names.get(text, 0)
+        self.names[text] = count + 1
+        return f"{text}_{count}" if count else text
+
+    # ---- guards
+
+    def add(self, guard: Guard) -> None:
+        """Add a guard, unless what it looks at cannot change."""
+        if all(source is None or source.trusted for source in guard.sources) and guard.sources:
+            return
+        self.guards.add(guard)
+
+    def guard_value(self, source: Source | None, value: Any) -> None:
+        if source is not None:
+            self.add(kinds.value_guard(source, value, self.span()))
+
+    def guard_identity(self, source: Source | None, thing: Any) -> None:
+        if source is not None:
+            self.add(kinds.identity_guard(source, thing, self.span()))
+
+    def guard_type(self, source: Source | None, cls: type) -> None:
+        if source is not None:
+            self.add(kinds.type_guard(source, cls, self.span()))
+
+    def guard_code(self, source: Source | None, code: CodeType) -> None:
+        if source is not None and not is_own_file(code.co_filename):
+            self.add(kinds.code_guard(source, code, self.span()))
+
+    def guard_length(self, source: Source | None, length: int) -> None:
+        self._plain("value", source, f"len({{0}}) != {length}", f"had {length} items",
+                    expected=length)  # fmt: skip
+
+    def guard_truth(self, source: Source | None, truth: bool) -> None:
+        meaning = "was not empty" if truth else "was empty"
+        self._plain("keys", source, "not {0}" if truth else "{0}", meaning)
+
+    def guard_no_attribute(self, source: Source | None, name: str) -> None:
+        self._plain("keys", source, f"{name!r} in {{0}}.__dict__", f"had no own attribute {name}")
+
+    def guard_keys(self, source: Source | None, keys: tuple) -> None:
+        """All keys of a dict, in order."""
+        if any(isinstance(key, ObjectKey) for key in keys):
+            self.guard_length(source, len(keys))
+            return
+        plain = all(type(key) in (str, int, bool) for key in keys)
+        if plain:
+            text = repr(list(keys)).replace("{", "{{").replace("}", "}}")
+            self._plain("keys", source, f"list({{0}}) != {text}", f"had the keys {list(keys)}")
+        else:
+            self._plain("keys", source, "list({0}) != <KEYS>", "had other keys", KEYS=list(keys))
+
+    def guard_key(self, source: Source | None, key: Any, there: bool) -> None:
+        """Whether a dict has a key."""
+        word = "not in" if there else "in"
+        meaning = f"had a key {key!r}" if there else f"had no key {key!r}"
+        if isinstance(key, ObjectKey):
+            if key.value.source is None or source is None:
+                return
+            guard = kinds.plain_guard("keys", (source, key.value.source), f"{{1}} {word} {{0}}",
+                                      "had this key" if there else "had not this key",
+                                      self.span())  # fmt: skip
+            self.add(guard)
+        elif type(key) in (str, int, bool):
+            text = repr(key).replace("{", "{{").replace("}", "}}")
+            self._plain("keys", source, f"{text} {word} {{0}}", meaning)
+        else:
+            self._plain("keys", source, f"<KEY> {word} {{0}}", meaning, KEY=key)
+
+    def guard_same(self, first: Source | None, second: Source | None) -> None:
+        """Two sources are one object."""
+        if first is not None and second is not None and first != second:
+            self.add(kinds.plain_guard("alias", (second, first), "{0} is not {1}",
+                                       "were one object", self.span()))  # fmt: skip
+
+    def guard_distinct(self, first: Value, second: Value) -> None:
+        """Two sources are two objects."""
+        if first.source is not None and second.source is not None:
+            self.add(kinds.plain_guard("alias", (second.source, first.source), "{0} is {1}",
+                                       "were two objects", self.span()))  # fmt: skip
+
+    def guard_storages(self, first: Source, second: Source) -> None:
+        """Two tensors do not share memory."""
+        sources = (AttributeSource(first, "storage"), AttributeSource(second, "storage"))
+        test = "{0} is {1} or {0}.block is {1}.block is not None"
+        self.add(kinds.plain_guard("alias", sources, test, "did not share memory", self.span()))
+
+    def _plain(
+        self, kind: str, source: Source | None, test: str, meaning: str, **facts: Any
+    ) -> None:
+        if source is not None:
+            self.add(kinds.plain_guard(kind, (source,), test, meaning, self.span(), **facts))

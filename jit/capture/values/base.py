@@ -1,0 +1,193 @@
+"""The protocol of all values of the symbolic machine, and the value that is read on first use.
+
+In: a Python object and its source, or an operation on other values. Out: a `Value` that answers
+the questions bytecode asks (attribute, item, call, truth, iteration) without touching the object
+for writing. What a kind of value does not know ends the capture with a graph break.
+
+    value.truth(machine) -> bool           # guards what it read
+    value.lower(machine) -> object         # Python object with fake tensors inside
+    value.emit(emitter) -> str             # text that rebuilds it in the host function
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from minitorch2.jit.capture.graph_break import GraphBreak
+from minitorch2.jit.capture.source import Source
+
+if TYPE_CHECKING:
+    from minitorch2.jit.capture.emit import Emitter
+    from minitorch2.jit.capture.interpreter import Machine
+
+Arguments = list["Value"]
+Keywords = dict[str, "Value"]
+
+
+class NotKnown(Exception):
+    """A value that has no plain Python form during capture."""
+
+
+class UserRaise(Exception):
+    """A Python exception raised by the captured program itself; `value` is the exception."""
+
+    def __init__(self, value: Value):
+        super().__init__(value)
+        self.value = value
+
+
+class Null:
+    """The NULL of CPython's stack: no object at all."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "NULL"
+
+    def describe(self) -> str:
+        return "NULL"
+
+
+NULL: Any = Null()
+
+
+class Value:
+    """Something the captured program computes with. `source` says where it can be fetched."""
+
+    __slots__ = ("source",)
+
+    def __init__(self, source: Source | None = None):
+        self.source = source
+
+    # ---- what it is
+
+    def python_type(self) -> type:
+        """The class that `type(value)` answers."""
+        raise NotImplementedError(type(self).__name__)
+
+    def known(self) -> Any:
+        """The Python object, when it is the same in each call that passes the guards."""
+        raise NotKnown(self)
+
+    def lower(self, machine: Machine) -> Any:
+        """The Python object that functions of minitorch2 are called with during capture."""
+        return self.known()
+
+    def describe(self) -> str:
+        """A few words for the trace."""
+        return str(self.source) if self.source is not None else type(self).__name__
+
+    def same_as(self, machine: Machine, other: Value) -> bool:
+        """`self is other`."""
+        return self is other
+
+    # ---- what bytecode does with it
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        machine.stop("unknown-attribute", f"reading .{name} of {self.describe()}")
+
+    def set_attribute(self, machine: Machine, name: str, value: Value) -> None:
+        machine.stop("unknown-attribute", f"setting .{name} of {self.describe()}")
+
+    def delete_attribute(self, machine: Machine, name: str) -> None:
+        machine.stop("unknown-attribute", f"deleting .{name} of {self.describe()}")
+
+    def get_item(self, machine: Machine, key: Value) -> Value:
+        return machine.type_error(f"'{self.python_type().__name__}' object is not subscriptable")
+
+    def set_item(self, machine: Machine, key: Value, value: Value) -> None:
+        name = self.python_type().__name__
+        machine.type_error(f"'{name}' object does not support item assignment")
+
+    def delete_item(self, machine: Machine, key: Value) -> None:
+        name = self.python_type().__name__
+        machine.type_error(f"'{name}' object doesn't support item deletion")
+
+    def call(self, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+        return machine.type_error(f"'{self.python_type().__name__}' object is not callable")
+
+    def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        """A method that native code implements (the others are found by `get_attribute`)."""
+        machine.stop("unknown-call", f"{self.python_type().__name__}.{name}()")
+
+    def truth(self, machine: Machine) -> bool:
+        return True
+
+    def length(self, machine: Machine) -> int:
+        machine.type_error(f"object of type '{self.python_type().__name__}' has no len()")
+
+    def contains(self, machine: Machine, item: Value) -> bool:
+        for other in machine.items(self):
+            if machine.equal(other, item):
+                return True
+        return False
+
+    def iterator(self, machine: Machine) -> Value:
+        return machine.type_error(f"'{self.python_type().__name__}' object is not iterable")
+
+    # ---- how it is built again after the graph ran
+
+    def emit(self, emitter: Emitter) -> str:
+        raise GraphBreak("unknown-object", f"{self.describe()} leaves the captured function")
+
+
+class Lazy(Value):
+    """An object that nobody has looked at yet: no guard until it is used."""
+
+    __slots__ = ("object", "real")
+
+    def __init__(self, object: Any, source: Source):
+        super().__init__(source)
+        self.object = object
+        self.real: Value | None = None
+
+    def describe(self) -> str:
+        return str(self.source)
+
+    def emit(self, emitter: Emitter) -> str:
+        if self.real is not None:
+            return emitter.value(self.real)
+        assert self.source is not None
+        return emitter.fetch(self.source)
+
+
+class NativeMethod(Value):
+    """A method, implemented in native code, bound to a value: `[1].append`."""
+
+    __slots__ = ("owner", "name")
+
+    def __init__(self, owner: Value, name: str):
+        super().__init__(None)
+        self.owner, self.name = owner, name
+
+    def python_type(self) -> type:
+        return type([].append)
+
+    def lower(self, machine: Machine) -> Any:
+        return getattr(self.owner.lower(machine), self.name)
+
+    def describe(self) -> str:
+        return f"{self.owner.describe()}.{self.name}"
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        if name == "__self__":
+            return self.owner
+        if name in ("__name__", "__qualname__"):
+            return machine.from_python(self.name)
+        return super().get_attribute(machine, name)
+
+    def call(self, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+        return self.owner.call_method(machine, self.name, args, kwargs)
+
+    def emit(self, emitter: Emitter) -> str:
+        return f"{emitter.value(self.owner)}.{self.name}"
+
+
+def native_attribute(machine: Machine, value: Value, name: str) -> Value:
+    """An attribute of a value whose class is native: a bound method, or an AttributeError."""
+    cls = value.python_type()
+    if name == "__class__":
+        return machine.from_python(cls)
+    if not hasattr(cls, name):
+        machine.raise_(AttributeError, f"'{cls.__name__}' object has no attribute '{name}'")
+    return NativeMethod(value, name)

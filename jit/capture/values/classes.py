@@ -1,0 +1,219 @@
+"""Classes, what calling one makes, and `super()`.
+
+In: a class object. Out: attribute lookup along the MRO, and construction: containers, exceptions
+and grad modes become their own kind of value, an ordinary class becomes an instance whose
+`__init__` is inlined, classes of plain data are made for real from known arguments.
+"""
+
+from __future__ import annotations
+
+import collections
+import enum
+import types
+from typing import TYPE_CHECKING, Any
+
+from minitorch2.devices import device
+from minitorch2.dtypes import dtype
+from minitorch2.jit.capture.source import Source
+from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
+from minitorch2.jit.capture.values.contexts import MODES, GradModeValue
+from minitorch2.jit.capture.values.exceptions import ExceptionValue
+from minitorch2.jit.capture.values.functions import MethodValue
+from minitorch2.jit.capture.values.mappings import DictValue
+from minitorch2.jit.capture.values.objects import ObjectValue
+from minitorch2.jit.capture.values.sequences import TupleValue
+from minitorch2.tensors import Tensor
+
+if TYPE_CHECKING:
+    from minitorch2.jit.capture.emit import Emitter
+    from minitorch2.jit.capture.interpreter import Machine
+
+PLAIN_DATA: tuple[type, ...] = (
+    int, float, complex, bool, str, bytes, range, dtype, device,
+)  # fmt: skip
+NATIVE_INIT = (object.__init__, BaseException.__init__, Exception.__init__)
+
+
+class ClassValue(Value):
+    """A class."""
+
+    __slots__ = ("cls",)
+
+    def __init__(self, cls: type, source: Source | None = None):
+        super().__init__(source)
+        self.cls = cls
+
+    def python_type(self) -> type:
+        return type(self.cls)
+
+    def known(self) -> Any:
+        return self.cls
+
+    def describe(self) -> str:
+        return f"class {self.cls.__name__}"
+
+    def same_as(self, machine: Machine, other: Value) -> bool:
+        return isinstance(other, ClassValue) and other.cls is self.cls
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        cls = self.cls
+        found = machine.class_lookup(cls, name)
+        if found is None:
+            return self._from_metaclass(machine, name)
+        owner, attribute = found
+        if isinstance(cls, enum.EnumMeta) or name in ("__name__", "__doc__", "__module__"):
+            return machine.from_python(getattr(cls, name))
+        member = machine.class_member(owner, name)
+        if isinstance(attribute, staticmethod):
+            return machine.wrap_function(attribute.__func__)
+        if isinstance(attribute, classmethod):
+            return MethodValue(self, machine.wrap_function(attribute.__func__))
+        if isinstance(attribute, types.ClassMethodDescriptorType):
+            return machine.from_python(getattr(cls, name))
+        return member
+
+    def _from_metaclass(self, machine: Machine, name: str) -> Value:
+        try:
+            held = getattr(self.cls, name)
+        except AttributeError as error:
+            machine.raise_real(error)
+        if isinstance(held, types.MethodType):
+            return MethodValue(self, machine.wrap_function(held.__func__))
+        return machine.from_python(held)
+
+    def set_attribute(self, machine: Machine, name: str, value: Value) -> None:
+        machine.stop("unknown-attribute", f"setting {self.cls.__name__}.{name} (a class)")
+
+    def get_item(self, machine: Machine, key: Value) -> Value:
+        return machine.run_python(lambda cls, item: cls[item], [self, key], {})
+
+    def iterator(self, machine: Machine) -> Value:
+        if not isinstance(self.cls, enum.EnumMeta):
+            return super().iterator(machine)
+        return machine.iterate_over([machine.from_python(item) for item in self.cls])
+
+    def contains(self, machine: Machine, item: Value) -> bool:
+        return item.known() in self.cls  # type: ignore[operator]
+
+    def length(self, machine: Machine) -> int:
+        return machine.guarded(len, self.cls)
+
+    def call(self, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+        return construct(machine, self, args, kwargs)
+
+    def emit(self, emitter: Emitter) -> str:
+        return emitter.object(self.cls, self.cls.__name__)
+
+
+def construct(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keywords) -> Value:
+    """What calling a class makes."""
+    cls = value.cls
+    builtin = machine.class_rule(cls)
+    if builtin is not None:
+        return builtin(machine, args, kwargs)
+    if issubclass(cls, BaseException):
+        return _exception(machine, value, args, kwargs)
+    if cls.__name__ in MODES and cls.__module__.startswith("minitorch2."):
+        mode = MODES[cls.__name__]
+        given = machine.real(args[0]).known() if args else mode
+        return GradModeValue(cls, bool(not given if cls.__name__ == "inference_mode" and args
+                                       else given))
+    if cls in PLAIN_DATA or isinstance(cls, enum.EnumMeta):
+        return machine.run_python(cls, args, kwargs)
+    if issubclass(cls, Tensor):
+        machine.stop("unknown-call", f"making a {cls.__name__} inside the function")
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return _named_tuple(machine, cls, args, kwargs)
+    if issubclass(cls, dict):
+        return _dict(machine, cls, args, kwargs)
+    return _instance(machine, value, args, kwargs)
+
+
+def _exception(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keywords) -> Value:
+    made = ExceptionValue(value.cls, list(args))
+    init = machine.class_lookup(value.cls, "__init__")
+    if init is not None and isinstance(init[1], types.FunctionType):
+        machine.call(machine.class_attribute(made, "__init__"), args, kwargs)
+    elif kwargs:
+        machine.stop("unknown-call", f"{value.cls.__name__} with keywords")
+    return made
+
+
+def _named_tuple(machine: Machine, cls: Any, args: Arguments, kwargs: Keywords) -> Value:
+    fields, defaults = cls._fields, cls._field_defaults
+    given = dict(zip(fields, args, strict=False)) | kwargs
+    missing = [name for name in fields if name not in given and name not in defaults]
+    if missing or len(args) > len(fields) or any(name not in fields for name in kwargs):
+        machine.type_error(f"{cls.__name__}() got arguments that do not fit {fields}")
+    values = [given[n] if n in given else machine.from_python(defaults[n]) for n in fields]
+    return TupleValue(values, cls)
+
+
+def _dict(machine: Machine, cls: type, args: Arguments, kwargs: Keywords) -> Value:
+    if cls is collections.defaultdict:
+        made = DictValue({}, None, cls, args[0] if args else None)
+        args = args[1:]
+    elif cls in (dict, collections.OrderedDict):
+        made = DictValue({}, None, cls)
+    else:
+        machine.stop("unknown-object", f"an instance of {cls.__name__}, a kind of dict")
+    for key, value in machine.pairs(args, kwargs):
+        made.set_item(machine, key, value)
+    return made
+
+
+def _instance(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keywords) -> Value:
+    cls = value.cls
+    metaclass_call = machine.class_lookup(type(cls), "__call__")
+    if metaclass_call is not None and isinstance(metaclass_call[1], types.FunctionType):
+        machine.stop("unknown-call", f"{cls.__name__}(), whose metaclass makes it")
+    heap = bool(cls.__flags__ & (1 << 9))
+    new = machine.class_lookup(cls, "__new__")
+    if heap and new is not None and isinstance(new[1], staticmethod):
+        made = machine.call(machine.wrap_function(new[1].__func__), [value, *args], kwargs)
+        if not issubclass(made.python_type(), cls):
+            return made
+    elif heap and cls.__new__ is object.__new__:
+        made = ObjectValue(cls)
+    else:
+        machine.stop("unknown-call", f"{cls.__name__}(), a class of native code")
+    init = machine.class_lookup(cls, "__init__")
+    if init is not None and isinstance(init[1], types.FunctionType):
+        machine.call(machine.class_attribute(made, "__init__"), args, kwargs)
+    elif (args or kwargs) and not isinstance(new and new[1], staticmethod):
+        machine.type_error(f"{cls.__name__}() takes no arguments")
+    return made
+
+
+class SuperValue(Value):
+    """`super(cls, owner)`."""
+
+    __slots__ = ("cls", "owner")
+
+    def __init__(self, cls: type, owner: Value):
+        super().__init__(None)
+        self.cls, self.owner = cls, owner
+
+    def python_type(self) -> type:
+        return super
+
+    def describe(self) -> str:
+        return f"super of {self.owner.describe()}"
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        owner = self.owner
+        of_class = isinstance(owner, ClassValue)
+        order = (owner.cls if of_class else owner.python_type()).__mro__  # type: ignore[attr-defined]
+        for cls in order[order.index(self.cls) + 1 :]:
+            if name not in cls.__dict__:
+                continue
+            attribute = cls.__dict__[name]
+            if isinstance(attribute, classmethod):
+                bound = owner if of_class else ClassValue(owner.python_type())
+                return MethodValue(bound, machine.wrap_function(attribute.__func__))
+            if of_class:
+                if isinstance(attribute, staticmethod):
+                    return machine.wrap_function(attribute.__func__)
+                return machine.class_member(cls, name)
+            return machine.bind_attribute(owner, cls, name, attribute)
+        return machine.raise_(AttributeError, f"'super' object has no attribute '{name}'")

@@ -1,0 +1,114 @@
+"""Values known by value: numbers, strings, None, dtypes, devices, enum members, ranges, sizes.
+
+In: the object. Out: a `Constant`, which computes by running Python on the object itself. One with
+a source gives a guard `source == value` when it is first looked at. A symbolic size behaves the
+same: its own arithmetic records what was asked of it.
+"""
+
+from __future__ import annotations
+
+import enum
+import types
+from typing import TYPE_CHECKING, Any
+
+from minitorch2.devices import device
+from minitorch2.dtypes import dtype
+from minitorch2.jit.capture.source import Source
+from minitorch2.jit.capture.values.base import Arguments, Keywords, NativeMethod, Value
+
+if TYPE_CHECKING:
+    from minitorch2.jit.capture.emit import Emitter
+    from minitorch2.jit.capture.interpreter import Machine
+
+LITERALS: tuple[type, ...] = (
+    int,
+    float,
+    complex,
+    bool,
+    str,
+    bytes,
+    type(None),
+    type(Ellipsis),
+    type(NotImplemented),
+)
+PLAIN: tuple[type, ...] = (
+    dtype, device, range, types.GenericAlias, types.UnionType, types.CodeType,
+)  # fmt: skip
+
+
+def is_constant(object: Any) -> bool:
+    """Whether an object is immutable data that capture may compute with directly."""
+    kind = type(object)
+    if kind in LITERALS or kind in PLAIN or isinstance(object, enum.Enum):
+        return True
+    if kind is frozenset or kind is tuple:
+        return all(is_constant(item) for item in object)
+    return False
+
+
+class Constant(Value):
+    """An immutable object known by value."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any, source: Source | None = None):
+        super().__init__(source)
+        self.value = value
+
+    def python_type(self) -> type:
+        return type(self.value)
+
+    def known(self) -> Any:
+        return self.value
+
+    def describe(self) -> str:
+        return repr(self.value)
+
+    def same_as(self, machine: Machine, other: Value) -> bool:
+        if not isinstance(other, Constant):
+            return False
+        mine, theirs = self.value, other.value
+        if mine is theirs:
+            return True
+        # Equal numbers and strings may or may not be one object; None, booleans and enums are.
+        return type(mine) is type(theirs) and type(mine) in (int, str) and mine == theirs
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        if name == "__class__":
+            return machine.from_python(type(self.value))
+        if isinstance(self.value, enum.Enum) and name in ("value", "name", "_value_", "_name_"):
+            return machine.from_python(getattr(self.value, name))
+        try:
+            found = getattr(self.value, name)
+        except Exception as error:
+            machine.raise_real(error)
+        if callable(found) and getattr(found, "__self__", None) is self.value:
+            if isinstance(found, types.MethodType):
+                function = machine.trusted(found.__func__, f"{type(self.value).__name__}.{name}")
+                return machine.bind_method(self, function)
+            return NativeMethod(self, name)
+        return machine.from_python(found)
+
+    def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        if name == "join" and type(self.value) is str and len(args) == 1:
+            args = [machine.tuple(machine.items(args[0]))]
+        return machine.run_python(getattr(self.value, name), args, kwargs)
+
+    def get_item(self, machine: Machine, key: Value) -> Value:
+        return machine.run_python(lambda value, index: value[index], [self, key], {})
+
+    def truth(self, machine: Machine) -> bool:
+        return machine.guarded(bool, self.value)
+
+    def length(self, machine: Machine) -> int:
+        return machine.guarded(len, self.value)
+
+    def contains(self, machine: Machine, item: Value) -> bool:
+        return machine.run_python(lambda value, it: it in value, [self, item], {}).known()
+
+    def iterator(self, machine: Machine) -> Value:
+        items = machine.guarded(list, self.value)
+        return machine.iterate_over([machine.from_python(item) for item in items])
+
+    def emit(self, emitter: Emitter) -> str:
+        return emitter.constant(self.value)

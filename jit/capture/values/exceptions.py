@@ -1,0 +1,82 @@
+"""Exception instances that the captured program raises, catches and looks at.
+
+In: a class and its arguments, or a real exception that an operation raised during capture.
+Out: a value with `args`, `__cause__`, own attributes and the text Python gives it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from minitorch2.jit.capture.values.base import Arguments, Keywords, NativeMethod, Value
+
+if TYPE_CHECKING:
+    from minitorch2.jit.capture.emit import Emitter
+    from minitorch2.jit.capture.interpreter import Machine
+
+LINKS = ("__cause__", "__context__", "__suppress_context__", "__traceback__", "__notes__")
+
+
+class ExceptionValue(Value):
+    """An exception instance; `real` is the object when an operation raised it during capture."""
+
+    __slots__ = ("cls", "args", "attributes", "real")
+
+    def __init__(self, cls: type, args: Arguments, real: BaseException | None = None):
+        super().__init__(None)
+        self.cls, self.args, self.real = cls, args, real
+        self.attributes: dict[str, Value] = {}
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def describe(self) -> str:
+        return f"{self.cls.__name__} instance"
+
+    def known(self) -> Any:
+        if self.real is not None:
+            return self.real
+        return self.cls(*(argument.known() for argument in self.args))
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        if name in self.attributes:
+            return self.attributes[name]
+        if name == "args":
+            return machine.tuple(list(self.args))
+        if name == "__class__":
+            return machine.from_python(self.cls)
+        if name in LINKS:
+            if name == "__traceback__":
+                machine.stop("unknown-attribute", "the traceback of an exception")
+            return machine.from_python(False if name == "__suppress_context__" else None)
+        if name in ("with_traceback", "add_note"):
+            return NativeMethod(self, name)
+        if name == "value" and issubclass(self.cls, StopIteration):
+            return self.args[0] if self.args else machine.from_python(None)
+        if self.real is not None and name in getattr(self.real, "__dict__", {}):
+            return machine.from_python(getattr(self.real, name))
+        if machine.class_lookup(self.cls, name) is not None:
+            return machine.class_attribute(self, name)
+        kind = self.cls.__name__
+        return machine.raise_(AttributeError, f"'{kind}' object has no attribute '{name}'")
+
+    def set_attribute(self, machine: Machine, name: str, value: Value) -> None:
+        if name == "args":
+            self.args = machine.items(value)
+        else:
+            self.attributes[name] = value
+
+    def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        if name == "with_traceback":
+            return self
+        if name in ("__str__", "__repr__"):
+            return machine.run_python(str if name == "__str__" else repr, [self], {})
+        if name == "__init__":
+            self.args = list(args)
+            return machine.from_python(None)
+        return super().call_method(machine, name, args, kwargs)
+
+    def emit(self, emitter: Emitter) -> str:
+        inside = ", ".join(emitter.value(argument) for argument in self.args)
+        made = f"{emitter.object(self.cls, self.cls.__name__)}({inside})"
+        return emitter.with_attributes(self, made, self.attributes)

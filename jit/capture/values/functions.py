@@ -1,0 +1,233 @@
+"""Things that are called: Python functions, bound methods, native callables, partials.
+
+In: a function object with its source, or the parts that MAKE_FUNCTION puts together. Out: calls:
+Python functions are inlined by their bytecode, native ones go through `call_rules`.
+"""
+
+from __future__ import annotations
+
+import functools
+from types import CodeType, FunctionType, MethodType
+from typing import TYPE_CHECKING, Any
+
+from minitorch2.jit.capture.graph_break import GraphBreak
+from minitorch2.jit.capture.source import AttributeSource, ConstantSource, ItemSource, Source
+from minitorch2.jit.capture.values.base import Arguments, Keywords, Value, native_attribute
+
+if TYPE_CHECKING:
+    from minitorch2.jit.capture.emit import Emitter
+    from minitorch2.jit.capture.interpreter import Machine
+    from minitorch2.jit.capture.values.namespaces import CellValue, GlobalsValue
+
+
+class FunctionValue(Value):
+    """A Python function: `object` when it exists already, else made inside from its parts."""
+
+    __slots__ = (
+        "code", "globals", "cells", "defaults", "keyword_defaults", "object", "attributes",
+        "guarded",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        code: CodeType,
+        globals: GlobalsValue,
+        cells: list[CellValue],
+        object: FunctionType | None = None,
+        source: Source | None = None,
+    ):
+        super().__init__(source)
+        self.code = code
+        self.globals = globals
+        self.cells = cells
+        self.object = object
+        self.defaults: list[Value] = []
+        self.keyword_defaults: dict[str, Value] = {}
+        self.attributes: dict[str, Value] = {}
+        self.guarded = source is None
+
+    def python_type(self) -> type:
+        return FunctionType
+
+    def known(self) -> Any:
+        if self.object is None:
+            return super().known()
+        return self.object
+
+    def describe(self) -> str:
+        return f"function {self.code.co_name}"
+
+    def same_as(self, machine: Machine, other: Value) -> bool:
+        if self is other or not isinstance(other, FunctionValue) or self.object is None:
+            return self is other
+        machine.state.guard_identity(self.source, self.object)
+        machine.state.guard_identity(other.source, other.object)
+        return self.object is other.object
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        if name in self.attributes:
+            return self.attributes[name]
+        if name in ("__name__", "__qualname__"):
+            text = self.code.co_name if name == "__name__" else self.code.co_qualname
+            return machine.from_python(text if self.object is None else getattr(self.object, name))
+        if self.object is not None and self.source is not None and hasattr(self.object, name):
+            found = getattr(self.object, name)
+            if name in ("__get__", "__call__"):
+                return native_attribute(machine, self, name)
+            return machine.wrap(found, AttributeSource(self.source, name))
+        if name in ("__doc__", "__module__", "__wrapped__", "__dict__"):
+            machine.stop("unknown-attribute", f"{name} of a function made inside")
+        return native_attribute(machine, self, name)
+
+    def set_attribute(self, machine: Machine, name: str, value: Value) -> None:
+        if self.source is not None or name.startswith("__code"):
+            machine.stop("unknown-attribute", f"setting {name} of {self.describe()}")
+        self.attributes[name] = value
+
+    def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        if name == "__get__":
+            return MethodValue(args[0], self)
+        if name == "__call__":
+            return self.call(machine, args, kwargs)
+        return super().call_method(machine, name, args, kwargs)
+
+    def call(self, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+        return machine.call_function(self, args, kwargs)
+
+    def default(self, machine: Machine, index: int) -> Value:
+        """The default number `index` of the positional parameters."""
+        if self.object is None:
+            return self.defaults[index]
+        defaults = self.object.__defaults__ or ()
+        place = ItemSource(AttributeSource(self._source(), "__defaults__"), index)
+        return machine.lazy(defaults[index], place)
+
+    def defaults_count(self, machine: Machine) -> int:
+        """How many positional parameters have a default."""
+        return len(self.defaults if self.object is None else self.object.__defaults__ or ())
+
+    def keyword_default(self, machine: Machine, name: str) -> Value | None:
+        """The default of a keyword-only parameter."""
+        if self.object is None:
+            return self.keyword_defaults.get(name)
+        table = self.object.__kwdefaults__ or {}
+        if name not in table:
+            return None
+        place = ItemSource(AttributeSource(self._source(), "__kwdefaults__"), name)
+        return machine.lazy(table[name], place)
+
+    def _source(self) -> Source:
+        return self.source or ConstantSource(self.object, self.code.co_name)
+
+    def emit(self, emitter: Emitter) -> str:
+        if self.source is not None:
+            return emitter.fetch(self.source)
+        if self.object is not None:
+            return emitter.object(self.object, self.code.co_name)
+        return emitter.function(self)
+
+
+class MethodValue(Value):
+    """A bound method: the instance and the function."""
+
+    __slots__ = ("owner", "function")
+
+    def __init__(self, owner: Value, function: Value, source: Source | None = None):
+        super().__init__(source)
+        self.owner, self.function = owner, function
+
+    def python_type(self) -> type:
+        return MethodType
+
+    def describe(self) -> str:
+        return f"method {self.function.describe().removeprefix('function ')}"
+
+    def same_as(self, machine: Machine, other: Value) -> bool:
+        return self is other
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        if name == "__self__":
+            return self.owner
+        if name == "__func__":
+            return self.function
+        return machine.get_attribute(self.function, name)
+
+    def call(self, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+        return machine.call(self.function, [self.owner, *args], kwargs)
+
+    def emit(self, emitter: Emitter) -> str:
+        method = emitter.object(MethodType, "MethodType")
+        return f"{method}({emitter.value(self.function)}, {emitter.value(self.owner)})"
+
+
+class NativeValue(Value):
+    """A callable of native code or of minitorch2's op table, known by identity."""
+
+    __slots__ = ("object",)
+
+    def __init__(self, object: Any, source: Source | None = None):
+        super().__init__(source)
+        self.object = object
+
+    def python_type(self) -> type:
+        return type(self.object)
+
+    def known(self) -> Any:
+        return self.object
+
+    def describe(self) -> str:
+        return f"native {getattr(self.object, '__name__', type(self.object).__name__)}"
+
+    def same_as(self, machine: Machine, other: Value) -> bool:
+        return isinstance(other, NativeValue) and other.object is self.object
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        if not hasattr(self.object, name):
+            kind = type(self.object).__name__
+            machine.raise_(AttributeError, f"'{kind}' object has no attribute '{name}'")
+        if self.source is not None and not self.source.trusted:
+            return machine.wrap(getattr(self.object, name), AttributeSource(self.source, name))
+        return machine.from_python(getattr(self.object, name))
+
+    def call(self, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+        return machine.call_native(self.object, args, kwargs)
+
+    def emit(self, emitter: Emitter) -> str:
+        return emitter.object(self.object, getattr(self.object, "__name__", "native"))
+
+
+class PartialValue(Value):
+    """`functools.partial` made inside, or read from outside part by part."""
+
+    __slots__ = ("function", "args", "keywords")
+
+    def __init__(
+        self, function: Value, args: Arguments, keywords: Keywords, source: Source | None = None
+    ):
+        super().__init__(source)
+        self.function, self.args, self.keywords = function, args, keywords
+
+    def python_type(self) -> type:
+        return functools.partial
+
+    def describe(self) -> str:
+        return f"partial of {self.function.describe()}"
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        if name == "func":
+            return self.function
+        if name == "args":
+            return machine.tuple(list(self.args))
+        if name == "keywords":
+            return machine.dict(dict(self.keywords))
+        raise GraphBreak("unknown-attribute", f"partial.{name}")
+
+    def call(self, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+        return machine.call(self.function, [*self.args, *args], {**self.keywords, **kwargs})
+
+    def emit(self, emitter: Emitter) -> str:
+        if self.source is not None:
+            return emitter.fetch(self.source)
+        parts = [emitter.value(value) for value in (self.function, *self.args)]
+        parts += [f"{name}={emitter.value(value)}" for name, value in self.keywords.items()]
+        return f"{emitter.object(functools.partial, 'partial')}({', '.join(parts)})"

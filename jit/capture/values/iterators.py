@@ -1,0 +1,150 @@
+"""Iterators over known things, and generators of functions that are inlined.
+
+In: a Python iterator of values (zip, map, enumerate and the rest are written as such), or the
+frame of a generator function. Out: `advance(machine)`, the next value or None at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from minitorch2.jit.capture.graph_break import GraphBreak
+from minitorch2.jit.capture.values.base import (
+    Arguments,
+    Keywords,
+    NativeMethod,
+    UserRaise,
+    Value,
+    native_attribute,
+)
+
+if TYPE_CHECKING:
+    from minitorch2.jit.capture.emit import Emitter
+    from minitorch2.jit.capture.interpreter import Machine
+    from minitorch2.jit.capture.state import Frame
+
+
+class IteratorValue(Value):
+    """An iterator whose steps are computed by capture; `cls` is the class it stands for."""
+
+    __slots__ = ("steps", "cls", "rest")
+
+    def __init__(self, steps: Iterator[Value], cls: type = type(iter([])), rest: Any = None):
+        super().__init__(None)
+        self.steps = steps
+        self.cls = cls
+        self.rest = rest
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def advance(self, machine: Machine) -> Value | None:
+        """The next value, or None when there are no more."""
+        return next(self.steps, None)
+
+    def iterator(self, machine: Machine) -> Value:
+        return self
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        return native_attribute(machine, self, name)
+
+    def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        if name == "__next__":
+            return machine.next(self)
+        if name == "__iter__":
+            return self
+        return super().call_method(machine, name, args, kwargs)
+
+    def emit(self, emitter: Emitter) -> str:
+        if self.cls is not type(iter([])):
+            return super().emit(emitter)
+        inside = ", ".join(emitter.value(value) for value in self.steps)
+        return emitter.assign(self, f"iter([{inside}])")
+
+
+class GeneratorValue(Value):
+    """A generator of an inlined function: its frame, run up to each yield."""
+
+    __slots__ = ("frame", "finished", "running")
+
+    def __init__(self, frame: Frame):
+        super().__init__(None)
+        self.frame = frame
+        self.finished = False
+        self.running = False
+
+    def python_type(self) -> type:
+        return type(i for i in ())
+
+    def describe(self) -> str:
+        return f"generator {self.frame.code.co_name}"
+
+    def iterator(self, machine: Machine) -> Value:
+        return self
+
+    def advance(self, machine: Machine) -> Value | None:
+        """Run to the next yield; None when the function returns."""
+        return self.send(machine, machine.from_python(None))
+
+    def send(self, machine: Machine, value: Value, error: UserRaise | None = None) -> Value | None:
+        """Resume with a value or with an exception."""
+        if self.finished:
+            if error is not None:
+                raise error
+            return None
+        if self.running:
+            machine.raise_(ValueError, "generator already executing")
+        self.running = True
+        try:
+            yielded = machine.resume(self.frame, value, error)
+        except UserRaise:
+            self.finished = True
+            raise
+        finally:
+            self.running = False
+        if yielded is None:
+            self.finished = True
+        return yielded
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        if name in ("send", "throw", "close", "__next__", "__iter__"):
+            return NativeMethod(self, name)
+        return super().get_attribute(machine, name)
+
+    def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        if name == "__iter__":
+            return self
+        if name == "__next__":
+            return machine.next(self)
+        if name == "close":
+            return self._close(machine)
+        if name == "throw":
+            error = UserRaise(machine.as_exception(args[1] if len(args) > 1 else args[0]))
+            found = self.send(machine, machine.from_python(None), error)
+        elif name == "send":
+            found = self.send(machine, args[0])
+        else:
+            return super().call_method(machine, name, args, kwargs)
+        if found is None:
+            machine.stop_iteration(self.frame.result)
+        return found  # type: ignore[return-value]
+
+    def _close(self, machine: Machine) -> Value:
+        none = machine.from_python(None)
+        if self.finished or not self.frame.started:
+            self.finished = True
+            return none
+        try:
+            error = UserRaise(machine.exception(GeneratorExit, []))
+            yielded = self.send(machine, none, error)
+        except UserRaise as raised:
+            if raised.value.python_type() not in (GeneratorExit, StopIteration):
+                raise
+            return none
+        if yielded is not None:
+            machine.raise_(RuntimeError, "generator ignored GeneratorExit")
+        return none
+
+    def emit(self, emitter: Emitter) -> str:
+        raise GraphBreak("generator", f"{self.describe()} leaves the captured function")

@@ -1,0 +1,170 @@
+"""Where names live: dicts of globals, closure cells, Python modules.
+
+In: the real dict, cell or module. Out: reads that guard what they found, and writes that are
+overlaid here and recorded as effects. Globals of minitorch2 and of the standard library are
+trusted not to change.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from types import CellType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from minitorch2.jit.capture.graph_break import GraphBreak
+from minitorch2.jit.capture.source import (
+    AttributeSource,
+    CellContents,
+    ConstantSource,
+    GlobalSource,
+    Source,
+)
+from minitorch2.jit.capture.values.base import Value
+
+if TYPE_CHECKING:
+    from minitorch2.jit.capture.emit import Emitter
+    from minitorch2.jit.capture.interpreter import Machine
+
+
+def is_trusted_module(name: str) -> bool:
+    """Whether a module is minitorch2's or Python's own, whose names nobody rebinds."""
+    top = name.partition(".")[0]
+    return top == "minitorch2" or (top != "__main__" and top in sys.stdlib_module_names)
+
+
+class GlobalsValue(Value):
+    """The globals of one Python module."""
+
+    __slots__ = ("table", "overlay")
+
+    def __init__(self, table: dict[str, Any]):
+        name = table.get("__name__", "?")
+        super().__init__(ConstantSource(table, f"globals of {name}", is_trusted_module(name)))
+        self.table = table
+        self.overlay: dict[str, Value | None] = {}
+
+    def python_type(self) -> type:
+        return dict
+
+    def find(self, machine: Machine, name: str) -> Value:
+        """The value of a global or builtin name."""
+        assert self.source is not None
+        if name in self.overlay:
+            found = self.overlay[name]
+            if found is not None:
+                return found
+        elif name in self.table:
+            return machine.lazy(self.table[name], GlobalSource(self.source, name))
+        if not hasattr(builtins, name):
+            machine.raise_(NameError, f"name '{name}' is not defined")
+        return machine.trusted(getattr(builtins, name), name)
+
+    def store(self, machine: Machine, name: str, value: Value) -> None:
+        """Rebind a global name."""
+        self.overlay[name] = value
+        machine.state.effects.record(self, f"{{0}}[{name!r}] = {{1}}", value)
+
+    def delete(self, machine: Machine, name: str) -> None:
+        """Unbind a global name."""
+        self.overlay[name] = None
+        machine.state.effects.record(self, f"del {{0}}[{name!r}]")
+
+    def emit(self, emitter: Emitter) -> str:
+        return emitter.object(self.table, "GLOBALS")
+
+
+class CellValue(Value):
+    """A closure cell: made inside (no source), or one of a function that exists already."""
+
+    __slots__ = ("contents", "name", "object")
+
+    def __init__(
+        self,
+        name: str,
+        contents: Value | None = None,
+        object: CellType | None = None,
+        source: Source | None = None,
+    ):
+        super().__init__(source)
+        self.name, self.contents, self.object = name, contents, object
+
+    def python_type(self) -> type:
+        return CellType
+
+    def describe(self) -> str:
+        return f"cell {self.name}"
+
+    def load(self, machine: Machine) -> Value:
+        """What the cell holds."""
+        if self.contents is None:
+            if self.source is None or self.object is None:
+                text = f"cannot access free variable '{self.name}'"
+                machine.raise_(NameError, f"{text} where it is not associated with a value")
+            try:
+                held = self.object.cell_contents
+            except ValueError:
+                raise GraphBreak("unknown-object", f"empty cell {self.name}") from None
+            self.contents = machine.lazy(held, CellContents(self.source, self.name))
+        return self.contents
+
+    def store(self, machine: Machine, value: Value | None) -> None:
+        """Rebind the variable."""
+        self.contents = value
+        if self.source is not None:
+            if value is None:
+                machine.stop("unknown-operation", f"deleting the outer variable {self.name}")
+            machine.state.effects.record(self, "{0}.cell_contents = {1}", value)
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        if name == "cell_contents":
+            return self.load(machine)
+        return super().get_attribute(machine, name)
+
+    def emit(self, emitter: Emitter) -> str:
+        if self.source is not None:
+            return emitter.fetch(self.source)
+        return emitter.cell(self)
+
+
+class ModuleValue(Value):
+    """A Python module (not an nn.Module)."""
+
+    __slots__ = ("module", "overlay")
+
+    def __init__(self, module: ModuleType, source: Source | None):
+        super().__init__(source)
+        self.module = module
+        self.overlay: dict[str, Value] = {}
+
+    def python_type(self) -> type:
+        return ModuleType
+
+    def known(self) -> Any:
+        return self.module
+
+    def describe(self) -> str:
+        return f"module {self.module.__name__}"
+
+    def same_as(self, machine: Machine, other: Value) -> bool:
+        return isinstance(other, ModuleValue) and other.module is self.module
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        if name in self.overlay:
+            return self.overlay[name]
+        try:
+            found = getattr(self.module, name)
+        except AttributeError as error:
+            machine.raise_real(error)
+        trusted = is_trusted_module(self.module.__name__)
+        base = ConstantSource(self.module, self.module.__name__, trusted)
+        if trusted:
+            return machine.trusted(found, f"{self.module.__name__}.{name}")
+        return machine.lazy(found, AttributeSource(base, name))
+
+    def set_attribute(self, machine: Machine, name: str, value: Value) -> None:
+        self.overlay[name] = value
+        machine.state.effects.record(self, f"{{0}}.{name} = {{1}}", value)
+
+    def emit(self, emitter: Emitter) -> str:
+        return emitter.object(self.module, self.module.__name__.replace(".", "_"))

@@ -1,0 +1,391 @@
+"""Instances of ordinary classes, nn.Modules among them.
+
+In: an instance that exists (with a source) or a class whose instance the captured program makes.
+Out: Python's attribute lookup, read through guards, with writes overlaid and recorded; special
+methods are inlined.
+
+Source: Python data model, "Invoking descriptors"; Objects/object.c, PyObject_GenericGetAttr.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import TYPE_CHECKING, Any
+
+from minitorch2.jit.capture.source import AttributeSource, ItemSource, Source
+from minitorch2.jit.capture.values.base import Arguments, Keywords, NativeMethod, Value
+from minitorch2.jit.capture.values.functions import MethodValue
+from minitorch2.jit.capture.values.namespaces import is_trusted_module
+
+if TYPE_CHECKING:
+    from minitorch2.jit.capture.emit import Emitter
+    from minitorch2.jit.capture.interpreter import Machine
+
+SLOT = types.MemberDescriptorType
+TABLES = ("_parameters", "_buffers", "_modules")
+
+
+class ObjectValue(Value):
+    """An instance; `attributes` overlays the instance dict (None: deleted)."""
+
+    __slots__ = ("cls", "object", "attributes")
+
+    def __init__(self, cls: type, object: Any = None, source: Source | None = None):
+        super().__init__(source)
+        self.cls, self.object = cls, object
+        self.attributes: dict[str, Value | None] = {}
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def known(self) -> Any:
+        if self.object is not None and not self.attributes:
+            return self.object
+        return super().known()
+
+    def describe(self) -> str:
+        return f"{self.source}" if self.source is not None else f"new {self.cls.__name__}"
+
+    def same_as(self, machine: Machine, other: Value) -> bool:
+        if self is not other and isinstance(other, ObjectValue):
+            machine.state.guard_distinct(self, other)
+        return self is other
+
+    # ---- attributes
+
+    def own(self, machine: Machine, name: str, quiet: bool = False) -> Value | None:
+        """An entry of the instance dict, or None when there is none."""
+        if name in self.attributes:
+            return self.attributes[name]
+        if self.object is None or self.source is None:
+            return None
+        held = getattr(self.object, "__dict__", None)
+        if held is None or name not in held:
+            if held is not None and not quiet:
+                machine.state.guard_no_attribute(self.source, name)
+            return None
+        found = machine.lazy(held[name], AttributeSource(self.source, name))
+        if not _plain_getattribute(self.cls):
+            found = machine.lazy(
+                held[name], ItemSource(AttributeSource(self.source, "__dict__"), name)
+            )
+        self.attributes[name] = found
+        return found
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        custom = machine.class_lookup(self.cls, "__getattribute__")
+        if custom is not None and isinstance(custom[1], types.FunctionType):
+            return machine.call(machine.class_attribute(self, "__getattribute__"),
+                                [machine.from_python(name)], {})
+        return self.generic_attribute(machine, name)
+
+    def generic_attribute(self, machine: Machine, name: str) -> Value:
+        """`object.__getattribute__`, and then the class's own `__getattr__`."""
+        found = self.find(machine, name)
+        if found is not None:
+            return found
+        part = self._module_part(machine, name)
+        if part is not None:
+            return part
+        fallback = machine.class_lookup(self.cls, "__getattr__")
+        if fallback is None:
+            text = f"'{self.cls.__name__}' object has no attribute '{name}'"
+            return machine.raise_(AttributeError, text)
+        function = machine.class_attribute(self, "__getattr__")
+        return machine.call(function, [machine.from_python(name)], {})
+
+    def find(self, machine: Machine, name: str) -> Value | None:
+        """Data descriptors of the class, then the instance dict, then the rest of the class."""
+        if name == "__dict__":
+            return InstanceDict(self)
+        if name == "__class__":
+            return machine.from_python(self.cls)
+        found = machine.class_lookup(self.cls, name)
+        if found is not None:
+            attribute = found[1]
+            if isinstance(attribute, SLOT):
+                return self._slot(machine, name)
+            if hasattr(type(attribute), "__set__"):
+                return machine.bind_attribute(self, found[0], name, attribute)
+        trusted = found is not None and is_trusted_module(found[0].__module__)
+        own = self.own(machine, name, quiet=trusted and name != "forward")
+        if own is not None or found is None:
+            return own
+        if isinstance(found[1], functools.cached_property):
+            value = machine.call(machine.wrap_function(found[1].func), [self], {})
+            self.store(machine, name, value)
+            return value
+        return machine.bind_attribute(self, found[0], name, found[1])
+
+    def _slot(self, machine: Machine, name: str) -> Value:
+        if name in self.attributes:
+            found = self.attributes[name]
+        elif self.object is None or self.source is None or not hasattr(self.object, name):
+            found = None
+        else:
+            found = machine.lazy(
+                getattr(self.object, name), AttributeSource(self.source, name)
+            )
+            self.attributes[name] = found
+        if found is None:
+            machine.raise_(AttributeError, name)
+        return found  # type: ignore[return-value]
+
+    def _module_part(self, machine: Machine, name: str) -> Value | None:
+        """A parameter, buffer or child of an nn.Module, straight from the dict that holds it."""
+        if not machine.is_module_class(self.cls):
+            return None
+        for table in TABLES:
+            parts = self.own(machine, table, quiet=True)
+            if parts is None:
+                continue
+            found = machine.real(parts).entries.get(name)  # type: ignore[attr-defined]
+            if found is not None:
+                return found
+        return None
+
+    def set_attribute(self, machine: Machine, name: str, value: Value) -> None:
+        custom = machine.class_lookup(self.cls, "__setattr__")
+        if custom is not None and isinstance(custom[1], types.FunctionType):
+            method = machine.class_attribute(self, "__setattr__")
+            machine.call(method, [machine.from_python(name), value], {})
+            return
+        self.generic_set(machine, name, value)
+
+    def generic_set(self, machine: Machine, name: str, value: Value) -> None:
+        """`object.__setattr__`."""
+        found = machine.class_lookup(self.cls, name)
+        if found is not None:
+            attribute = found[1]
+            if isinstance(attribute, property):
+                if attribute.fset is None:
+                    text = f"property '{name}' of '{self.cls.__name__}' object has no setter"
+                    machine.raise_(AttributeError, text)
+                machine.call(machine.wrap_function(attribute.fset), [self, value], {})
+                return
+            if hasattr(type(attribute), "__set__") and not isinstance(attribute, SLOT):
+                setter = machine.class_lookup(type(attribute), "__set__")
+                if setter is None or not isinstance(setter[1], types.FunctionType):
+                    machine.stop("unknown-attribute", f"setting {self.cls.__name__}.{name}")
+                descriptor = machine.class_member(found[0], name)
+                machine.call(machine.wrap_function(setter[1]), [descriptor, self, value], {})
+                return
+        self.store(machine, name, value)
+
+    def store(self, machine: Machine, name: str, value: Value | None) -> None:
+        """Put a value into the instance dict (None takes it out)."""
+        self.attributes[name] = value
+        machine.state.effects.set_attribute(self, name, value)
+
+    def delete_attribute(self, machine: Machine, name: str) -> None:
+        custom = machine.class_lookup(self.cls, "__delattr__")
+        if custom is not None and isinstance(custom[1], types.FunctionType):
+            method = machine.class_attribute(self, "__delattr__")
+            machine.call(method, [machine.from_python(name)], {})
+            return
+        if self.own(machine, name) is None:
+            machine.raise_(AttributeError, name)
+        self.store(machine, name, None)
+
+    # ---- special methods
+
+    def special(self, machine: Machine, name: str, *args: Value) -> Value | None:
+        """Call a special method of the class, or answer None when it has none."""
+        found = machine.class_lookup(self.cls, name)
+        if found is None or found[1] is None:
+            return None
+        return machine.call(machine.class_attribute(self, name), list(args), {})
+
+    def call(self, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+        if machine.class_lookup(self.cls, "__call__") is None:
+            return super().call(machine, args, kwargs)
+        return machine.call(machine.class_attribute(self, "__call__"), args, kwargs)
+
+    def get_item(self, machine: Machine, key: Value) -> Value:
+        found = self.special(machine, "__getitem__", key)
+        return found if found is not None else super().get_item(machine, key)
+
+    def set_item(self, machine: Machine, key: Value, value: Value) -> None:
+        if self.special(machine, "__setitem__", key, value) is None:
+            super().set_item(machine, key, value)
+
+    def delete_item(self, machine: Machine, key: Value) -> None:
+        if self.special(machine, "__delitem__", key) is None:
+            super().delete_item(machine, key)
+
+    def truth(self, machine: Machine) -> bool:
+        found = machine.class_lookup(self.cls, "__bool__")
+        if found is not None:
+            if found[1] is None:
+                machine.type_error("'NoneType' object is not callable")
+            return machine.truth(machine.call(machine.class_attribute(self, "__bool__"), [], {}))
+        if machine.class_lookup(self.cls, "__len__") is not None:
+            return self.length(machine) != 0
+        return True
+
+    def length(self, machine: Machine) -> int:
+        found = self.special(machine, "__len__")
+        if found is None:
+            return super().length(machine)
+        count = machine.index_of(found, self.cls.__name__)
+        if count < 0:
+            machine.raise_(ValueError, "__len__() should return >= 0")
+        return count
+
+    def contains(self, machine: Machine, item: Value) -> bool:
+        found = self.special(machine, "__contains__", item)
+        return machine.truth(found) if found is not None else super().contains(machine, item)
+
+    def iterator(self, machine: Machine) -> Value:
+        found = self.special(machine, "__iter__")
+        if found is not None:
+            return machine.real(found)
+        if machine.class_lookup(self.cls, "__getitem__") is None:
+            return super().iterator(machine)
+        return machine.iterate_by_index(self)
+
+    def advance(self, machine: Machine) -> Value | None:
+        """`next(self)`; None at the end."""
+        method = machine.class_attribute(self, "__next__")
+        return machine.until_stop(lambda: machine.call(method, [], {}))
+
+    def emit(self, emitter: Emitter) -> str:
+        if self.source is not None:
+            return emitter.fetch(self.source)
+        return emitter.new_object(self)
+
+
+def _plain_getattribute(cls: type) -> bool:
+    return cls.__getattribute__ is object.__getattribute__
+
+
+class InstanceDict(Value):
+    """`instance.__dict__`, seen through the overlay."""
+
+    __slots__ = ("owner",)
+
+    def __init__(self, owner: ObjectValue):
+        super().__init__(None)
+        self.owner = owner
+
+    def python_type(self) -> type:
+        return dict
+
+    def describe(self) -> str:
+        return f"{self.owner.describe()}.__dict__"
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        return NativeMethod(self, name)
+
+    def get_item(self, machine: Machine, key: Value) -> Value:
+        found = self.owner.own(machine, key.known())
+        return found if found is not None else machine.raise_(KeyError, key.known())
+
+    def set_item(self, machine: Machine, key: Value, value: Value) -> None:
+        self.owner.store(machine, key.known(), value)
+
+    def delete_item(self, machine: Machine, key: Value) -> None:
+        if self.owner.own(machine, key.known()) is None:
+            machine.raise_(KeyError, key.known())
+        self.owner.store(machine, key.known(), None)
+
+    def contains(self, machine: Machine, item: Value) -> bool:
+        return self.owner.own(machine, item.known()) is not None
+
+    def names(self, machine: Machine) -> list[str]:
+        """The keys there are now."""
+        owner = self.owner
+        names: dict[str, None] = {}
+        if owner.source is not None:
+            original = tuple(owner.object.__dict__)
+            machine.state.guard_keys(AttributeSource(owner.source, "__dict__"), original)
+            names = dict.fromkeys(original)
+        for name, value in owner.attributes.items():
+            if value is None:
+                names.pop(name, None)
+            else:
+                names.setdefault(name)
+        return list(names)
+
+    def length(self, machine: Machine) -> int:
+        return len(self.names(machine))
+
+    def truth(self, machine: Machine) -> bool:
+        return bool(self.names(machine))
+
+    def iterator(self, machine: Machine) -> Value:
+        return machine.iterate_over([machine.from_python(name) for name in self.names(machine)])
+
+    def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        if name in ("get", "pop"):
+            found = self.owner.own(machine, args[0].known())
+            if found is not None:
+                if name == "pop":
+                    self.owner.store(machine, args[0].known(), None)
+                return found
+            if name == "pop" and len(args) < 2:
+                machine.raise_(KeyError, args[0].known())
+            return args[1] if len(args) > 1 else machine.from_python(None)
+        if name == "setdefault":
+            found = self.owner.own(machine, args[0].known())
+            if found is None:
+                self.owner.store(machine, args[0].known(), args[1])
+            return found or args[1]
+        if name == "update":
+            for key, value in machine.pairs(args, kwargs):
+                self.owner.store(machine, key.known(), value)
+            return machine.from_python(None)
+        if name in ("keys", "values", "items", "copy"):
+            table: dict[Any, Value] = {}
+            for key in self.names(machine):
+                table[key] = self.owner.own(machine, key)  # type: ignore[assignment]
+            copied = machine.dict(table)
+            return copied if name == "copy" else machine.method(copied, name, [])
+        return super().call_method(machine, name, args, kwargs)
+
+
+class OpaqueValue(Value):
+    """An object without a model: it may be passed on and compared by identity, no more."""
+
+    __slots__ = ("object",)
+
+    def __init__(self, object: Any, source: Source | None = None):
+        super().__init__(source)
+        self.object = object
+
+    def python_type(self) -> type:
+        return type(self.object)
+
+    def describe(self) -> str:
+        return f"{type(self.object).__name__} object"
+
+    def same_as(self, machine: Machine, other: Value) -> bool:
+        return isinstance(other, OpaqueValue) and other.object is self.object
+
+    def lower(self, machine: Machine) -> Any:
+        return machine.stop("unknown-object", f"an object of type {type(self.object).__name__}")
+
+    def truth(self, machine: Machine) -> bool:
+        return machine.stop("unknown-object", f"the truth of a {type(self.object).__name__}")
+
+    def iterator(self, machine: Machine) -> Value:
+        if hasattr(type(self.object), "__next__"):
+            machine.stop("iterator-argument", f"a {type(self.object).__name__} from outside")
+        return machine.stop("unknown-object", f"iterating a {type(self.object).__name__}")
+
+    get_item = length = contains = call = (  # type: ignore[assignment]
+        lambda self, machine, *_: machine.stop(
+            "unknown-object", f"an object of type {type(self.object).__name__}"
+        )
+    )
+
+    def emit(self, emitter: Emitter) -> str:
+        if self.source is not None:
+            return emitter.fetch(self.source)
+        return emitter.object(self.object, type(self.object).__name__)
+
+
+def bound(owner: Value, function: Value) -> Value:
+    """`function.__get__(owner)`."""
+    return MethodValue(owner, function)

@@ -1,0 +1,137 @@
+"""A tensor of the captured program: a fake tensor in the machine, a value in the graph.
+
+In: a fake tensor (shape, dtype, device, no memory). Out: `TensorValue`: attributes and methods run
+on the fake under `CaptureMode`, which writes the operations into the graph. What needs the numbers
+inside (`item`, `bool`, `tolist`) is a graph break.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from minitorch2.jit.capture.source import AttributeSource, Source
+from minitorch2.jit.capture.values.base import Arguments, Keywords, NativeMethod, Value
+from minitorch2.tensors import Tensor
+
+if TYPE_CHECKING:
+    from minitorch2.jit.capture.emit import Emitter
+    from minitorch2.jit.capture.interpreter import Machine
+
+# Methods that look at the elements, or hand out the memory itself.
+NUMBERS = frozenset(
+    "item tolist numpy __bool__ __int__ __float__ __index__ __complex__ __array__ data_ptr "
+    "__repr__ __str__ __format__ __dlpack__ is_nonzero nonzero equal allclose __contains__ "
+    "untyped_storage storage array unique masked_select __reduce_ex__ __deepcopy__".split()
+)
+AUTOGRAD = frozenset(
+    "register_hook retain_grad grad_fn register_post_accumulate_grad_hook _node set_history "
+    "_backward_hooks _hooks _view _version".split()
+)
+KEPT_ATTRIBUTES = frozenset({"grad"})
+
+
+class TensorValue(Value):
+    """A tensor; `attributes` overlays what the captured program set on it (`grad`, own names)."""
+
+    __slots__ = ("fake", "object", "attributes")
+
+    def __init__(self, fake: Tensor, source: Source | None = None, object: Tensor | None = None):
+        super().__init__(source)
+        self.fake = fake
+        self.object = object
+        self.attributes: dict[str, Value] = {}
+
+    def python_type(self) -> type:
+        return type(self.object) if self.object is not None else type(self.fake)
+
+    def lower(self, machine: Machine) -> Any:
+        return self.fake
+
+    def describe(self) -> str:
+        fake = self.fake
+        sizes = ",".join(str(size) for size in fake.layout.shape)
+        name = f"{self.source}: " if self.source is not None else ""
+        return f"{name}{fake.dtype.short}[{sizes}]"
+
+    def same_as(self, machine: Machine, other: Value) -> bool:
+        if isinstance(other, TensorValue) and other is not self:
+            machine.state.guard_distinct(self, other)
+        return self is other
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        if name in self.attributes:
+            return self.attributes[name]
+        if name == "__class__":
+            return machine.from_python(self.python_type())
+        if name == "backward":
+            return NativeMethod(self, name)
+        if name in AUTOGRAD:
+            machine.stop("gradient-machinery", f"Tensor.{name}")
+        if name in NUMBERS:
+            return NativeMethod(self, name)
+        if name == "grad":
+            return self._kept(machine, name)
+        return self._own_or_class(machine, name)
+
+    def _own_or_class(self, machine: Machine, name: str) -> Value:
+        cls = self.python_type()
+        if self.object is not None and name in self.object.__dict__:
+            return self._kept(machine, name)
+        if not hasattr(cls, name):
+            machine.raise_(AttributeError, f"'{cls.__name__}' object has no attribute '{name}'")
+        found = getattr(cls, name)
+        if callable(found):
+            return NativeMethod(self, name)
+        return machine.run_python(getattr, [self, machine.from_python(name)], {})
+
+    def _kept(self, machine: Machine, name: str) -> Value:
+        if self.source is None or self.object is None:
+            found: Value = machine.from_python(None)
+        else:
+            held = getattr(self.object, name)
+            found = machine.wrap(held, AttributeSource(self.source, name))
+        self.attributes[name] = found
+        return found
+
+    def set_attribute(self, machine: Machine, name: str, value: Value) -> None:
+        value = machine.real(value)
+        if name in ("data", "requires_grad", "_grad", "storage", "layout", "dtype"):
+            machine.stop("gradient-machinery", f"assigning Tensor.{name}")
+        if self.source is None or (name != "grad" and hasattr(type(self.fake), name)):
+            machine.stop("unknown-attribute", f"assigning Tensor.{name}")
+        machine.state.effects.set_attribute(self, name, value)
+        self.attributes[name] = value
+
+    def get_item(self, machine: Machine, key: Value) -> Value:
+        return machine.run_python(lambda tensor, index: tensor[index], [self, key], {})
+
+    def set_item(self, machine: Machine, key: Value, value: Value) -> None:
+        machine.run_python(Tensor.__setitem__, [self, key, value], {})  # type: ignore[attr-defined]
+
+    def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        if name == "backward":
+            machine.stop("backward", "Tensor.backward()")
+        if name in NUMBERS:
+            machine.stop("data-dependent", f"Tensor.{name}()")
+        if name in AUTOGRAD:
+            machine.stop("gradient-machinery", f"Tensor.{name}()")
+        if name in ("share_memory_", "resize_", "set_", "cuda", "cpu_", "requires_grad_"):
+            machine.stop("unknown-call", f"Tensor.{name}()")
+        method = getattr(type(self.fake), name)
+        return machine.run_python(method, [self, *args], kwargs)
+
+    def truth(self, machine: Machine) -> bool:
+        machine.stop("tensor-branch", "a tensor used as a condition")
+
+    def length(self, machine: Machine) -> int:
+        return machine.run_python(len, [self], {}).known()
+
+    def contains(self, machine: Machine, item: Value) -> bool:
+        machine.stop("data-dependent", "`in` on a tensor")
+
+    def iterator(self, machine: Machine) -> Value:
+        result = machine.run_python(lambda tensor: list(tensor.unbind(0)), [self], {})
+        return machine.iterate_over(machine.items(result))
+
+    def emit(self, emitter: Emitter) -> str:
+        return emitter.tensor(self)

@@ -1,0 +1,285 @@
+"""Python objects to values: with a source and guards, or as the result of something just computed.
+
+In: an object met in the call (`wrap`) or made during capture (`from_python`). Out: the value that
+models it. An object met twice is one value; when it was met under two sources, a guard says so.
+"""
+
+from __future__ import annotations
+
+import collections
+import enum
+import functools
+import types
+from typing import TYPE_CHECKING, Any
+
+from minitorch2.jit.capture.source import (
+    AttributeSource,
+    CellSource,
+    ConstantSource,
+    ItemSource,
+    KeyedSource,
+    Source,
+)
+from minitorch2.jit.capture.values.base import Lazy, NativeMethod, Value
+from minitorch2.jit.capture.values.classes import ClassValue
+from minitorch2.jit.capture.values.constants import LITERALS, Constant, is_constant
+from minitorch2.jit.capture.values.exceptions import ExceptionValue
+from minitorch2.jit.capture.values.functions import (
+    FunctionValue,
+    MethodValue,
+    NativeValue,
+    PartialValue,
+)
+from minitorch2.jit.capture.values.mappings import DictValue, ObjectKey
+from minitorch2.jit.capture.values.namespaces import CellValue, GlobalsValue, ModuleValue
+from minitorch2.jit.capture.values.objects import ObjectValue, OpaqueValue
+from minitorch2.jit.capture.values.sequences import (
+    ListValue,
+    SetValue,
+    SliceValue,
+    TupleValue,
+)
+from minitorch2.jit.shapes.symbolic_size import SymbolicSize
+from minitorch2.tensors import Size, Tensor
+
+if TYPE_CHECKING:
+    from minitorch2.jit.capture.interpreter import Machine
+
+HEAP = 1 << 9
+NATIVE_CALLABLES = (
+    types.BuiltinFunctionType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.MethodWrapperType,
+    types.ClassMethodDescriptorType,
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+    property,
+    staticmethod,
+    classmethod,
+    functools._lru_cache_wrapper,
+)
+NATIVE_BASES = (int, float, complex, str, bytes, tuple, list, dict, set, frozenset, BaseException)
+
+
+def wrap(machine: Machine, object: Any, source: Source) -> Value:
+    """The value of an object that stands at a source; guards what its kind depends on."""
+    known = machine.state.by_id.get(id(object))
+    if known is not None:
+        machine.state.guard_same(known.source, source)
+        return known
+    kind = type(object)
+    state = machine.state
+    if isinstance(object, Tensor):
+        return machine.input_tensor(object, source)
+    if kind in LITERALS or isinstance(object, enum.Enum):
+        return machine.input_constant(object, source)
+    maker = MAKERS.get(kind)
+    if maker is not None:
+        if not isinstance(object, (types.FunctionType, *NATIVE_CALLABLES)):
+            state.guard_type(source, kind)
+        return maker(machine, object, source)
+    if is_constant(object):
+        return machine.input_constant(object, source)
+    if isinstance(object, type):
+        state.guard_identity(source, object)
+        return ClassValue(object, source)
+    if isinstance(object, types.ModuleType):
+        state.guard_identity(source, object)
+        return ModuleValue(object, source)
+    if isinstance(object, NATIVE_CALLABLES) or (hasattr(object, "op") and callable(object)):
+        return _native(machine, object, source)
+    state.guard_type(source, kind)
+    if isinstance(object, tuple) and hasattr(kind, "_fields"):
+        return _tuple(machine, object, source)
+    if kind.__flags__ & HEAP and not isinstance(object, NATIVE_BASES):
+        value: Value = ObjectValue(kind, object, source)
+    else:
+        value = OpaqueValue(object, source)
+    state.remember(object, value)
+    return value
+
+
+def _tuple(machine: Machine, object: tuple, source: Source) -> Value:
+    machine.state.guard_length(source, len(object))
+    return TupleValue(_items(object, source), type(object), source)
+
+
+def _items(object: Any, source: Source) -> list[Value]:
+    return [Lazy(item, ItemSource(source, index)) for index, item in enumerate(object)]
+
+
+def _list(machine: Machine, object: list, source: Source) -> Value:
+    machine.state.guard_length(source, len(object))
+    value = ListValue(_items(object, source), source)
+    machine.state.remember(object, value)
+    return value
+
+
+def _dict(machine: Machine, object: dict, source: Source) -> Value:
+    entries: dict[Any, Value] = {}
+    value = DictValue(entries, source, type(object))
+    machine.state.remember(object, value)
+    for key, item in object.items():
+        if is_constant(key):
+            place: Source = ItemSource(source, key)
+            if not _readable(key):
+                place = KeyedSource(source, ConstantSource(key, type(key).__name__))
+            entries[key] = Lazy(item, place)
+            continue
+        held = machine.state.by_id.get(id(key))
+        if held is None:
+            held = wrap(machine, key, ConstantSource(key, f"a {type(key).__name__}", False))
+            machine.state.remember(key, held)
+        where = held.source or ConstantSource(key, type(key).__name__)
+        entries[ObjectKey(held)] = Lazy(item, KeyedSource(source, where))
+    value.original = tuple(entries)
+    if isinstance(object, collections.defaultdict) and object.default_factory is not None:
+        value.factory = wrap(
+            machine, object.default_factory, AttributeSource(source, "default_factory")
+        )
+    return value
+
+
+def _readable(key: Any) -> bool:
+    if type(key) is tuple:
+        return all(_readable(item) for item in key)
+    return type(key) in (str, int, bool, bytes, type(None))
+
+
+def _set(machine: Machine, object: Any, source: Source) -> Value:
+    if not all(is_constant(item) for item in object):
+        value: Value = OpaqueValue(object, source)
+    else:
+        machine.state.guard_value(source, set(object))
+        value = SetValue({item: Constant(item) for item in object}, source)
+    machine.state.remember(object, value)
+    return value
+
+
+def _frozenset(machine: Machine, object: Any, source: Source) -> Value:
+    if is_constant(object):
+        return machine.input_constant(object, source)
+    return OpaqueValue(object, source)
+
+
+def _slice(machine: Machine, object: slice, source: Source) -> Value:
+    parts: list[Value] = [
+        Lazy(getattr(object, name), AttributeSource(source, name))
+        for name in ("start", "stop", "step")
+    ]
+    return SliceValue(parts, source)
+
+
+def function_value(machine: Machine, object: types.FunctionType, source: Source) -> Value:
+    """A Python function with its cells and globals."""
+    machine.state.guard_code(source, object.__code__)
+    cells = [
+        cell_value(machine, cell, CellSource(source, index, name))
+        for index, (cell, name) in enumerate(
+            zip(object.__closure__ or (), object.__code__.co_freevars, strict=True)
+        )
+    ]
+    scope = machine.globals_value(object.__globals__)
+    return FunctionValue(object.__code__, scope, cells, object, source)
+
+
+def cell_value(machine: Machine, cell: types.CellType, source: Source) -> CellValue:
+    """A closure cell; one object, one value."""
+    known = machine.state.by_id.get(id(cell))
+    if isinstance(known, CellValue):
+        return known
+    name = source.name if isinstance(source, CellSource) else "cell"
+    value = CellValue(name, None, cell, source)
+    machine.state.remember(cell, value)
+    return value
+
+
+def _method(machine: Machine, object: types.MethodType, source: Source) -> Value:
+    owner = Lazy(object.__self__, AttributeSource(source, "__self__"))
+    function = wrap(machine, object.__func__, AttributeSource(source, "__func__"))
+    return MethodValue(owner, function, source)
+
+
+def _native(machine: Machine, object: Any, source: Source) -> Value:
+    owner = getattr(object, "__self__", None)
+    if owner is not None and not isinstance(owner, types.ModuleType | type):
+        if isinstance(object, types.BuiltinFunctionType | types.MethodWrapperType):
+            held = wrap(machine, owner, AttributeSource(source, "__self__"))
+            return NativeMethod(held, object.__name__)
+    machine.state.guard_identity(source, object)
+    return NativeValue(object, source)
+
+
+def _partial(machine: Machine, object: functools.partial, source: Source) -> Value:
+    function = wrap(machine, object.func, AttributeSource(source, "func"))
+    args = machine.items(wrap(machine, object.args, AttributeSource(source, "args")))
+    keywords = {
+        name: Lazy(value, ItemSource(AttributeSource(source, "keywords"), name))
+        for name, value in object.keywords.items()
+    }
+    place = AttributeSource(source, "keywords")
+    machine.state.guard_keys(place, tuple(object.keywords))
+    return PartialValue(function, args, dict(keywords), source)
+
+
+MAKERS: dict[type, Any] = {
+    tuple: _tuple,
+    Size: _tuple,
+    list: _list,
+    dict: _dict,
+    collections.OrderedDict: _dict,
+    collections.defaultdict: _dict,
+    set: _set,
+    frozenset: _frozenset,
+    slice: _slice,
+    types.FunctionType: function_value,
+    types.MethodType: _method,
+    types.CellType: cell_value,
+    functools.partial: _partial,
+}
+for _kind in NATIVE_CALLABLES:
+    MAKERS[_kind] = _native
+
+
+def from_python(machine: Machine, object: Any) -> Value:
+    """The value of something computed during capture."""
+    kind = type(object)
+    if kind in LITERALS or isinstance(object, SymbolicSize):
+        return Constant(object)
+    if isinstance(object, Tensor):
+        return machine.tensor_result(object)
+    known = machine.state.by_id.get(id(object))
+    if known is not None:
+        return known
+    if kind in (tuple, Size) or (isinstance(object, tuple) and hasattr(kind, "_fields")):
+        return TupleValue([from_python(machine, item) for item in object], kind)
+    if kind is list:
+        return ListValue([from_python(machine, item) for item in object])
+    if kind in (dict, collections.OrderedDict):
+        entries = {key: from_python(machine, item) for key, item in object.items()}
+        return DictValue(entries, None, kind)
+    if kind is set:
+        return SetValue({item: from_python(machine, item) for item in object})
+    if kind is slice:
+        parts = (object.start, object.stop, object.step)
+        return SliceValue([from_python(machine, part) for part in parts])
+    if is_constant(object):
+        return Constant(object)
+    if isinstance(object, type):
+        return ClassValue(object)
+    if isinstance(object, BaseException):
+        args = [from_python(machine, item) for item in object.args]
+        return ExceptionValue(kind, args, object)
+    label = str(getattr(object, "__name__", kind.__name__))
+    return wrap(machine, object, ConstantSource(object, label))
+
+
+def globals_value(machine: Machine, table: dict[str, Any]) -> GlobalsValue:
+    """The globals of a module; one dict, one value."""
+    known = machine.state.by_id.get(id(table))
+    if isinstance(known, GlobalsValue):
+        return known
+    value = GlobalsValue(table)
+    machine.state.remember(table, value)
+    return value

@@ -1,0 +1,394 @@
+"""Guards: what must be the same for captured code to be used again, as one Python function.
+
+In: what capture read, each fact with its source and the user's line. Out: a `GuardSet`, compiled
+to one readable function `guard(x, ...) -> bool` (its text is in `source_text` and in `linecache`),
+and `explain_failure`, which says in plain words what changed.
+
+    def guard(x, /):
+        try:
+            if (x.key is not KEY_0 or type(x) is not Tensor) and not CHECK_0(x): return False
+            v0 = FUNCTION.__closure__[0].cell_contents
+            if v0 != 3 or type(v0) is not int: return False
+        except Exception:
+            return False
+        return True
+
+A tensor passes by the identity of its `key` (an interned tuple of all that may matter); a key not
+seen yet is checked field by field once and then joins the accepted ones.
+
+Source: the guard compiler follows TorchDynamo's GUARD_FN; keys follow the layout of minitorch2.tensors.
+"""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+import linecache
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from minitorch2 import dispatch, dtypes
+from minitorch2.artifacts import Span
+from minitorch2.jit.capture.source import Call, ConstantSource, Source
+from minitorch2.tensors import Tensor, key_of
+
+MAX_KEYS = 8
+_counter = itertools.count()
+
+
+class TensorCheck:
+    """The slow path for one tensor: compares fields, then accepts the key from then on.
+
+    `shape` and `strides` hold None where a size may vary.
+    """
+
+    __slots__ = ("accepted", "cls", "dtype", "shape", "strides", "device", "requires_grad")
+
+    def __init__(self, tensor: Tensor, free: frozenset[int]):
+        key = key_of(tensor)
+        self.accepted = [key]
+        self.cls = type(tensor)
+        self.dtype, self.device = tensor.dtype, tensor.device
+        self.requires_grad = tensor.requires_grad
+        self.shape: tuple = tuple(
+            None if i in free else size for i, size in enumerate(tensor.layout.shape)
+        )
+        self.strides: Any = None if free else tuple(tensor.layout.strides)
+
+    def __call__(self, tensor: Any) -> bool:
+        if not isinstance(tensor, Tensor):
+            return False
+        key = key_of(tensor)
+        if any(key is other for other in self.accepted) and type(tensor) is self.cls:
+            return True
+        if self.difference(tensor) is not None:
+            return False
+        if len(self.accepted) < MAX_KEYS:
+            self.accepted.append(key)
+        return True
+
+    def difference(self, tensor: Any) -> tuple[str, Any, Any] | None:
+        """The first field that differs: (name, expected, got)."""
+        if type(tensor) is not self.cls:
+            return "type", self.cls.__name__, type(tensor).__name__
+        if tensor.dtype is not self.dtype:
+            return "dtype", self.dtype, tensor.dtype
+        layout = tensor.layout
+        if len(layout.shape) != len(self.shape):
+            return "number of dimensions", len(self.shape), len(layout.shape)
+        for index, (expected, got) in enumerate(zip(self.shape, layout.shape, strict=True)):
+            if expected is not None and expected != got:
+                return f"shape[{index}]", expected, got
+            if expected is None and got < 2:
+                return f"shape[{index}]", "a size of 2 or more", got
+        if tensor.device != self.device:
+            return "device", self.device, tensor.device
+        if tensor.requires_grad != self.requires_grad:
+            return "requires_grad", self.requires_grad, tensor.requires_grad
+        if self.strides is None:
+            if not layout.is_contiguous():
+                return "strides", "contiguous", tuple(layout.strides)
+        elif tuple(layout.strides) != self.strides:
+            return "strides", self.strides, tuple(layout.strides)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """One fact. `test` is Python text that is true when it fails; {0}, {1} are the sources' text,
+    other names in braces are bound objects. `meaning` says what was expected, in words."""
+
+    kind: str
+    sources: tuple[Source, ...]
+    test: str
+    meaning: str
+    objects: tuple[tuple[str, Any], ...] = ()
+    span: Span | None = None
+    expected: Any = None
+
+    def key(self) -> tuple:
+        """Two guards with the same key are one."""
+        return self.test, self.sources, tuple(id(thing) for _, thing in self.objects)
+
+    def fails(self, call: Call) -> bool:
+        """Evaluate the test on a call, for the explanation."""
+        scope = {name: thing for name, thing in self.objects}
+        names = []
+        for index, source in enumerate(self.sources):
+            scope[f"_{index}"] = source.fetch(call)
+            names.append(f"_{index}")
+        test = _renamed(self.test, {name: name for name, _ in self.objects})
+        return bool(eval(test.format(*names), scope))
+
+    def explain(self, call: Call) -> str:
+        """What was expected and what is there now, at which line."""
+        try:
+            now = self._now(call)
+        except Exception as error:
+            now = f"cannot be read ({type(error).__name__}: {error})"
+        where = f" (read at {self.span})" if self.span is not None else ""
+        return f"{self.subject()}: {self.meaning}; now {now}{where}"
+
+    def subject(self) -> str:
+        """What the guard is about."""
+        return ", ".join(str(source) for source in self.sources) or self.kind
+
+    def change(self, call: Call) -> tuple[str, Any, Any]:
+        """(what, old value, new value), for automatic dynamic sizes and recompile records."""
+        if self.kind == "tensor":
+            found = self.expected.difference(self.sources[0].fetch(call))
+            if found is not None:
+                return found
+        try:
+            return "value", self.expected, self.sources[0].fetch(call) if self.sources else None
+        except Exception:
+            return "value", self.expected, "missing"
+
+    def _now(self, call: Call) -> str:
+        if self.kind == "tensor":
+            found = self.expected.difference(self.sources[0].fetch(call))
+            return "unknown" if found is None else f"{found[0]} is {found[2]}, was {found[1]}"
+        if not self.sources:
+            return "it is not so"
+        return " and ".join(_short(source.fetch(call)) for source in self.sources)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {tuple(value.shape)}"
+    if isinstance(value, int | float | str | bytes | bool | type(None) | tuple | list | dict):
+        text = repr(value)
+        return text if len(text) < 60 and " at 0x" not in text else f"another {type(value).__name__}"
+    return f"another {getattr(value, '__name__', type(value).__name__)}"
+
+
+@dataclass(eq=False)
+class GuardSet:
+    """The guards of one captured program, in the order in which they were made."""
+
+    name: str
+    positional: tuple[str, ...]
+    keywords: tuple[str, ...]
+    function: Any
+    guards: list[Guard] = field(default_factory=list)
+    source_text: str = ""
+    check: Callable[..., bool] | None = None
+    _seen: set = field(default_factory=set)
+
+    def add(self, guard: Guard) -> None:
+        """Add a guard unless the same one is there."""
+        key = guard.key()
+        if key not in self._seen:
+            self._seen.add(key)
+            self.guards.append(guard)
+
+    def call_of(self, args: tuple, kwargs: dict[str, Any]) -> Call:
+        """The arguments under the names of the generated function."""
+        named = dict(zip(self.positional, args, strict=True))
+        return Call(self.function, named | kwargs)
+
+    def compile(self) -> Callable[..., bool]:
+        """Generate the guard function."""
+        writer = FunctionWriter(self.function)
+        body: list[str] = []
+        for guard in self.guards:
+            names = [writer.source(source, body) for source in guard.sources]
+            objects = {name: writer.bind(thing, name) for name, thing in guard.objects}
+            test = _renamed(guard.test, objects).format(*names)
+            note = f"  # {guard.span}" if guard.span is not None else ""
+            body.append(f"if {test}: return False{note}")
+        parameters = signature_text(self.positional, self.keywords)
+        lines = [f"def guard({parameters}):", "    try:"]
+        lines += [f"        {line}" for line in body or ["pass"]]
+        lines += ["    except Exception:", "        return False", "    return True", ""]
+        self.source_text = "\n".join(lines)
+        scope = writer.namespace
+        self.check = define(self.source_text, "guard", f"guards of {self.name}", scope)
+        return self.check
+
+    def first_failure(self, args: tuple, kwargs: dict[str, Any]) -> Guard | None:
+        """The first guard that does not hold for a call."""
+        call = self.call_of(args, kwargs)
+        for guard in self.guards:
+            try:
+                if guard.fails(call):
+                    return guard
+            except Exception:
+                return guard
+        return None
+
+    def explain_failure(self, args: tuple, kwargs: dict[str, Any]) -> str:
+        """Which value changed, from what to what, at which line, and how to avoid it."""
+        guard = self.first_failure(args, kwargs)
+        if guard is None:
+            return "all guards hold"
+        advice = ADVICE.get(guard.kind, ADVICE["value"])
+        return f"{guard.explain(self.call_of(args, kwargs))}\n  to avoid it: {advice}"
+
+    def __str__(self) -> str:
+        return self.source_text or "\n".join(f"{g.subject()}: {g.meaning}" for g in self.guards)
+
+
+ADVICE = {
+    "tensor": "keep dtype, layout and requires_grad of this tensor the same from call to call; "
+    "for sizes that vary pass dynamic=True",
+    "size": "keep the sizes in one range, or pad them to a multiple",
+    "grad-mode": "call it always inside, or always outside of no_grad",
+    "code": "define the function once, outside of the loop that calls the compiled one",
+    "value": "pass values that change as tensors, or keep this one the same",
+    "keys": "fill the container before the first call",
+    "alias": "pass tensors that do not share memory",
+}
+
+
+class FunctionWriter:
+    """Names for sources and objects while a function is generated."""
+
+    def __init__(self, function: Any):
+        self.namespace: dict[str, Any] = {"FUNCTION": function}
+        self._names: dict[Source, str] = {}
+        self._objects: dict[int, str] = {id(function): "FUNCTION"}
+
+    def bind(self, thing: Any, hint: str) -> str:
+        """A name for an object in the generated function's globals."""
+        if id(thing) in self._objects:
+            return self._objects[id(thing)]
+        hint = "".join(c if c.isalnum() else "_" for c in hint).strip("_") or "object"
+        if hint[0].isdigit():
+            hint = f"_{hint}"
+        name = hint
+        for number in itertools.count(1):
+            if name not in self.namespace and not hasattr(builtins, name):
+                break
+            name = f"{hint}_{number}"
+        self.namespace[name] = thing
+        self._objects[id(thing)] = name
+        return name
+
+    def source(self, source: Source, body: list[str]) -> str:
+        """The name of a local variable that holds a source, fetched on first use."""
+        if isinstance(source, ConstantSource):
+            return self.bind(source.object, source.label)
+        if source in self._names:
+            return self._names[source]
+        if source.base is None:
+            name = source.expression(str)
+        else:
+            text = source.expression(lambda base: self.source(base, body))
+            name = f"v{len(self._names)}"
+            body.append(f"{name} = {text}  # {source}")
+        self._names[source] = name
+        return name
+
+
+def _renamed(test: str, objects: dict[str, str]) -> str:
+    for name, text in objects.items():
+        test = test.replace(f"<{name}>", text)
+    return test
+
+
+def signature_text(positional: tuple[str, ...], keywords: tuple[str, ...]) -> str:
+    """`x, y, /, *, k`."""
+    parts = list(positional)
+    if parts:
+        parts.append("/")
+    if keywords:
+        parts += ["*", *keywords]
+    return ", ".join(parts)
+
+
+def define(text: str, name: str, label: str, scope: dict[str, Any]) -> Callable:
+    """Compile generated Python, with its text in linecache for tracebacks."""
+    filename = f"<minitorch2 {label} #{next(_counter)}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    exec(compile(text, filename, "exec"), scope)
+    return scope[name]
+
+
+# ---- the kinds of guards ----------------------------------------------------------------------
+
+
+def tensor_guard(
+    source: Source, tensor: Tensor, free: frozenset[int], number: int, span: Span | None
+) -> Guard:
+    """Class, dtype, sizes, strides, device and requires_grad of a tensor."""
+    check = TensorCheck(tensor, free)
+    test = "({0}.key is not <KEY> or type({0}) is not <Tensor>) and not <CHECK>({0})"
+    objects = ((f"KEY_{number}", check.accepted[0]), (type(tensor).__name__, type(tensor)),
+               (f"CHECK_{number}", check))  # fmt: skip
+    test = test.replace("<KEY>", f"<KEY_{number}>").replace("<CHECK>", f"<CHECK_{number}>")
+    test = test.replace("<Tensor>", f"<{type(tensor).__name__}>")
+    return Guard("tensor", (source,), test, "its kind", objects, span, check)
+
+
+def value_guard(source: Source, value: Any, span: Span | None) -> Guard:
+    """A number, string, None or other plain value."""
+    meaning = f"was {_short(value)}"
+    if value is None or value is True or value is False or value is Ellipsis:
+        return Guard("value", (source,), f"{{0}} is not {value!r}", meaning, (), span, value)
+    if type(value) in (int, str, bytes):
+        text = repr(value).replace("{", "{{").replace("}", "}}")
+        kind = type(value).__name__
+        test = f"{{0}} != {text} or type({{0}}) is not {kind}"
+        return Guard("value", (source,), test, meaning, (), span, value)
+    if type(value) is float:
+        test = "type({0}) is not float or not <SAME>({0})"
+        return Guard("value", (source,), test, meaning, (("SAME", SameFloat(value)),), span, value)
+    objects = (("EXPECTED", value), ("KIND", type(value)))
+    test = "{0} is not <EXPECTED> and ({0} != <EXPECTED> or type({0}) is not <KIND>)"
+    return Guard("value", (source,), test, meaning, objects, span, value)
+
+
+class SameFloat:
+    """Equality of floats that tells 0.0 from -0.0 and takes nan as equal to itself."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, value: float):
+        self.text = repr(value)
+
+    def __call__(self, value: float) -> bool:
+        return repr(value) == self.text
+
+
+def identity_guard(source: Source, thing: Any, span: Span | None, kind: str = "value") -> Guard:
+    """The very same object."""
+    name = getattr(thing, "__name__", type(thing).__name__)
+    objects = (("OBJECT_" + str(name).replace(".", "_"), thing),)
+    test = f"{{0}} is not <{objects[0][0]}>"
+    return Guard(kind, (source,), test, f"was {name}", objects, span, thing)
+
+
+def type_guard(source: Source, cls: type, span: Span | None) -> Guard:
+    """An instance of exactly this class."""
+    objects = ((f"TYPE_{cls.__name__}", cls),)
+    test = f"type({{0}}) is not <TYPE_{cls.__name__}>"
+    return Guard("value", (source,), test, f"was a {cls.__name__}", objects, span, cls)
+
+
+def code_guard(source: Source, code: Any, span: Span | None) -> Guard:
+    """A Python function with this body."""
+    objects = ((f"CODE_{code.co_name}", code),)
+    test = f"{{0}}.__code__ is not <CODE_{code.co_name}>"
+    return Guard("code", (source,), test, f"had the body of {code.co_qualname}", objects, span, code)
+
+
+def plain_guard(
+    kind: str, sources: tuple[Source, ...], test: str, meaning: str, span: Span | None, **facts: Any
+) -> Guard:
+    """A guard given by its test; objects are passed as keywords."""
+    expected = facts.pop("expected", None)
+    return Guard(kind, sources, test, meaning, tuple(facts.items()), span, expected)
+
+
+def mode_guards(grad_enabled: bool) -> list[Guard]:
+    """The modes that all operations depend on: grad mode, other modes, default dtype."""
+    element = dtypes.get_default_dtype()
+    return [
+        plain_guard("grad-mode", (), f"<STATE>.grad_enabled is not {grad_enabled}",
+                    f"gradients were {'on' if grad_enabled else 'off'}", None,
+                    STATE=dispatch.state),
+        plain_guard("default-dtype", (), "<dtypes>._default is not <DTYPE>",
+                    f"the default dtype was {element}", None, dtypes=dtypes, DTYPE=element),
+    ]  # fmt: skip
