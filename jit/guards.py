@@ -386,9 +386,9 @@ def mode_guards(grad_enabled: bool) -> list[Guard]:
     """The modes that all operations depend on: grad mode, other modes, default dtype."""
     element = dtypes.get_default_dtype()
     return [
-        plain_guard("grad-mode", (), f"<STATE>.grad_enabled is not {grad_enabled}",
-                    f"gradients were {'on' if grad_enabled else 'off'}", None,
-                    STATE=dispatch.state),
+        plain_guard("grad-mode", (), f"<STATE>.grad_enabled is not {grad_enabled} or <STATE>.modes",
+                    f"gradients were {'on' if grad_enabled else 'off'} and no mode was active",
+                    None, STATE=dispatch.state),
         plain_guard("default-dtype", (), "<dtypes>._default is not <DTYPE>",
                     f"the default dtype was {element}", None, dtypes=dtypes, DTYPE=element),
     ]  # fmt: skip

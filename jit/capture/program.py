@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from minitorch2 import artifacts, dispatch
+from minitorch2.config import config
 from minitorch2.jit import guards as kinds
 from minitorch2.jit.capture.emit import Emitter
 from minitorch2.jit.capture.graph_break import GraphBreak
@@ -79,17 +80,25 @@ def capture(
     artifacts.emit("capture.source", unit, SourceText(fn))
     try:
         program = _run(machine, fn, args, kwargs, unit)
-    except GraphBreak as stopped:
+    except Exception as error:
+        stopped = error if isinstance(error, GraphBreak) else _internal(error)
         stopped.span = stopped.span or state.span()
         stopped.guards = _finished(guards)
         artifacts.emit("capture.bytecode", unit, str(trace))
         artifacts.emit("capture.break", unit, stopped.text(), code=stopped.row.code,
                        detail=stopped.detail, where=str(stopped.span or ""))  # fmt: skip
-        raise
+        raise stopped from (None if stopped is error else error)
     artifacts.emit("capture.bytecode", unit, str(trace))
     artifacts.emit("capture.guards", unit, guards, host=program.source_text)
     artifacts.emit("capture.graph", unit, program.graph)
     return program
+
+
+def _internal(error: Exception) -> GraphBreak:
+    """A mistake of capture itself: the call runs as Python, unless checks are on."""
+    if config.check:
+        raise error
+    return GraphBreak("internal", f"{type(error).__name__}: {error}")
 
 
 def _run(
@@ -166,6 +175,15 @@ def _chooser(dynamic: bool | None, free: FreeSizes) -> Callable[[str], Any]:
     if dynamic is False:
         return lambda name: frozenset()
     return lambda name: free.get(name, frozenset())
+
+
+def is_plain_python(fn: Any) -> bool:
+    """Whether a function always runs as Python: generators, coroutines, async generators."""
+    return (
+        inspect.isgeneratorfunction(fn)
+        or inspect.iscoroutinefunction(fn)
+        or inspect.isasyncgenfunction(fn)
+    )
 
 
 def _parameter_names(fn: Any) -> tuple[str, ...]:

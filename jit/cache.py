@@ -1,0 +1,159 @@
+"""The cache of one compiled function: entries with guards, tried in turn without a lock.
+
+In: a function, and how to compile a captured program. Out: a callable that runs the first entry
+whose guards hold, captures when none does, and runs the original where capture breaks.
+
+    cache = CodeCache(fn, "script.py:fn#0", compile_program)
+    cache(x)            # captures, compiles, runs
+    cache(x)            # guards, run
+
+Entries are kept by the shape of the call (how many positional arguments, which keywords), in a
+tuple that is replaced as a whole. A size that made an entry miss becomes symbolic in the next one.
+"""
+
+from __future__ import annotations
+
+import threading
+import types
+import warnings
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+from minitorch2 import artifacts
+from minitorch2.dispatch import state
+from minitorch2.jit.capture.graph_break import GraphBreak
+from minitorch2.jit.capture.program import CapturedProgram, capture, is_plain_python
+from minitorch2.jit.guards import Guard, GuardSet
+
+LIMIT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One way to run the function: `program` is None where it runs as Python."""
+
+    check: Callable[..., bool]
+    run: Callable[..., Any]
+    guards: GuardSet
+    program: CapturedProgram | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recompile:
+    """Why the function was captured again."""
+
+    guard: str
+    what: str
+    old: str
+    new: str
+    where: str
+    advice: str
+
+    def __str__(self) -> str:
+        return self.advice
+
+
+@dataclass(eq=False)
+class CodeCache:
+    """A compiled function. `compile_program` makes the graph's callable."""
+
+    fn: Any
+    unit: str
+    compile_program: Callable[[CapturedProgram], Callable[[list], list]]
+    fullgraph: bool = False
+    dynamic: bool | None = None
+    entries: dict[Hashable, tuple[Entry, ...]] = field(default_factory=dict)
+    recompiles: list[Recompile] = field(default_factory=list)
+    free_sizes: dict[str, frozenset[int]] = field(default_factory=dict)
+    breaks: list[GraphBreak] = field(default_factory=list)
+    _lock: Any = field(default_factory=threading.RLock)
+    _warned: bool = False
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function."""
+        key = (len(args), *kwargs) if kwargs else len(args)
+        for entry in self.entries.get(key, ()):
+            if entry.check(*args, **kwargs):
+                return entry.run(*args, **kwargs)
+        return self._miss(key, args, kwargs)
+
+    def _miss(self, key: Hashable, args: tuple, kwargs: dict[str, Any]) -> Any:
+        if state.capturing or state.modes or is_plain_python(self.fn):
+            return self.fn(*args, **kwargs)
+        with self._lock:
+            entry = self._find(key, args, kwargs)
+            if entry is None:
+                entry = self._add(key, args, kwargs)
+        run = self.fn if entry is None else entry.run
+        return run(*args, **kwargs)
+
+    def _find(self, key: Hashable, args: tuple, kwargs: dict[str, Any]) -> Entry | None:
+        """Another thread may have added the entry in the meantime."""
+        for entry in self.entries.get(key, ()):
+            if entry.check(*args, **kwargs):
+                return entry
+        return None
+
+    def _add(self, key: Hashable, args: tuple, kwargs: dict[str, Any]) -> Entry | None:
+        """Capture and compile; None when there are too many entries already."""
+        entries = self.entries.get(key, ())
+        if entries:
+            self._record(entries[-1], args, kwargs)
+        if len(entries) >= LIMIT:
+            self._warn()
+            return None
+        entry = self._compile(args, kwargs)
+        self.entries = self.entries | {key: (*entries, entry)}
+        return entry
+
+    def _compile(self, args: tuple, kwargs: dict[str, Any]) -> Entry:
+        try:
+            program = capture(self.fn, args, kwargs, unit=self.unit, dynamic=self.dynamic,
+                              free_sizes=self.free_sizes)  # fmt: skip
+        except GraphBreak as stopped:
+            if self.fullgraph:
+                raise stopped.as_error() from None
+            self.breaks.append(stopped)
+            check = stopped.guards.check
+            return Entry(check, self.fn, stopped.guards, None)
+        run = program.bind(self.compile_program(program))
+        assert program.guards.check is not None
+        return Entry(program.guards.check, run, program.guards, program)
+
+    def _record(self, entry: Entry, args: tuple, kwargs: dict[str, Any]) -> None:
+        """Say why the newest entry does not fit, and learn which sizes change."""
+        guard = entry.guards.first_failure(args, kwargs)
+        if guard is None:
+            return
+        call = entry.guards.call_of(args, kwargs)
+        what, old, new = guard.change(call)
+        text = entry.guards.explain_failure(args, kwargs)
+        where = str(guard.span or "")
+        record = Recompile(guard.subject(), what, str(old), str(new), where, text)
+        self.recompiles.append(record)
+        self._learn(guard, what)
+        artifacts.emit("capture.recompile", self.unit, record, guard=record.guard, what=what,
+                       old=record.old, new=record.new, where=where)  # fmt: skip
+
+    def _learn(self, guard: Guard, what: str) -> None:
+        if guard.kind == "tensor" and what.startswith("shape["):
+            name = guard.subject()
+            known = self.free_sizes.get(name, frozenset())
+            self.free_sizes[name] = known | {int(what[6:-1])}
+
+    def _warn(self) -> None:
+        if self._warned:
+            return
+        self._warned = True
+        last = self.recompiles[-1] if self.recompiles else None
+        warnings.warn(
+            f"{self.unit} was compiled {LIMIT} times and runs as Python from now on for other "
+            f"calls; the last change: {last}",
+            stacklevel=4,
+        )
+
+
+def bound_to(cache: CodeCache, owner: Any) -> types.MethodType:
+    """The cache as a method of an instance, for compiled functions in a class body."""
+    return types.MethodType(cache, owner)
