@@ -1,1 +1,22 @@
-"""A graph of primitives in, running fused kernels out."""
+"""A graph of primitives in, running fused kernels out.
+
+    graph -> lower/ -> loop nests -> schedule/ -> loop IR -> codegen/ -> source -> runtime/ -> results
+
+Files, in reading order:
+
+index.py        integer index expressions
+functions.py    the scalar functions and reducers kernels may call
+loop_ir.py      the loop IR: its grammar and records
+printer.py      loop IR to text
+parser.py       text to loop IR
+verify.py       the rules of the loop IR
+vecmath         scalar functions that vectorize
+runtime         compiling, caching, launching; memory
+interpreter.py  what a kernel means: run it one element at a time
+lower           a graph's nodes as loop nests
+schedule        which nests become one kernel
+codegen         kernels and host function as Python source
+executors.py    a kernel compiled, as plain Python, or interpreted
+host.py         what generated host functions call
+backend.py      the whole way: compile_graph
+"""

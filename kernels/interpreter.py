@@ -5,9 +5,13 @@ the arrays, written in place; KernelFailure for a check that failed. Arithmetic 
 arithmetic in each value's own type; the transcendental functions are vecmath's plain twins.
 
     >>> from minitorch2.kernels.parser import parse_kernel
-    >>> text = "kernel k(a: f32[3] in, b: f32[3] out) {\\n  for i in 3 {\\n    b[i] = add(a[i], a[i])\\n  }\\n}"
+    >>> kernel = parse_kernel('''kernel double(a: f32[3] in, b: f32[3] out) {
+    ...   for i in 3 {
+    ...     b[i] = add(a[i], a[i])
+    ...   }
+    ... }''')
     >>> result = numpy.zeros(3, "f4")
-    >>> interpret_kernel(parse_kernel(text), [numpy.arange(3, dtype="f4"), result])
+    >>> interpret_kernel(kernel, [numpy.arange(3, dtype="f4"), result])
     >>> result
     array([0., 2., 4.], dtype=float32)
 

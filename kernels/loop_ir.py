@@ -4,7 +4,7 @@ In: `lower/` and `schedule/` build these records. Out: `codegen/` turns them int
 printer into text, the interpreter into results. The text form, whole:
 
     kernel    := "kernel" NAME "(" parameter ("," parameter)* ")" "{" statement* "}"
-    parameter := NAME ":" DTYPE "[" INDEX "]" MODE     buffer: element type, element count, in|out|inout
+    parameter := NAME ":" DTYPE "[" INDEX "]" MODE     a buffer: type, element count, in|out|inout
                | NAME ":" "size"                       a size, at least 1: loop bounds, strides
                | NAME ":" DTYPE                        a number given at launch
     statement := NAME ":" DTYPE "=" expression         a value, named once

@@ -1,7 +1,8 @@
 """Reductions in a fixed, written-out order that LLVM vectorizes without any fast-math flag.
 
 In: a Reduce statement. Out: source lines. A float sum of n elements is kept in L lanes: lane l adds
-elements l, l + L, l + 2L, ... in this order, then the lanes are added in halves (l + L/2 to l).
+elements l, l + L, l + 2L, ... in this order; then lanes l + 8, l + 16, ... are added to lane l < 8,
+and those eight as a balanced tree.
 L depends on nothing but the extent, so neither threads nor chunks change a bit of the result.
 
     acc = local_f32(64)                       # lanes, on the stack
@@ -11,15 +12,11 @@ L depends on nothing but the extent, so neither threads nor chunks change a bit 
             j = block*u64(64) + l
             acc[l] = acc[l] + x[j]
 
-Columns (sums down the slow axis) are turned around instead: a block of 256 neighbouring columns is
-the lanes, and the rows are added one after the other.
-
 Source: measured in the design; the lane scheme is that of Intel's reproducible summation (2013).
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from minitorch2.artifacts import Origin
 from minitorch2.dtypes import dtype
@@ -30,49 +27,15 @@ from minitorch2.kernels.codegen.expressions import (
     expression_text,
     index_text,
 )
-from minitorch2.kernels.index import Index, coefficient
+from minitorch2.kernels.codegen.writer import Writer
+from minitorch2.kernels.index import Index
 from minitorch2.kernels.loop_ir import (
-    NOWHERE,
     Accumulator,
-    Call,
-    Cast,
-    Check,
-    Expression,
-    Let,
-    LetIndex,
-    Load,
-    Loop,
     Reduce,
     Statement,
-    Window,
 )
 
-COLUMN_LANES = 256
-
-
-class Writer:
-    """Source lines with their Origins, and the indentation they are written at."""
-
-    def __init__(self) -> None:
-        self.lines: list[tuple[str, Origin]] = []
-        self.depth = 0
-        self.counter = 0
-
-    def line(self, text: str, origin: Origin = NOWHERE) -> None:
-        """Add one line."""
-        self.lines.append(("    " * self.depth + text, origin))
-
-    def fresh(self, stem: str) -> str:
-        """A local name not used before."""
-        self.counter += 1
-        return f"{stem}{self.counter}"
-
-    @contextmanager
-    def indented(self) -> Iterator[None]:
-        """Lines inside are one level deeper."""
-        self.depth += 1
-        yield
-        self.depth -= 1
+FOLDED = 8  # lanes that are added as one expression at the end
 
 
 WriteStatement = Callable[[Statement], None]
@@ -143,7 +106,7 @@ def write_reduction(write: Writer, reduce: Reduce, statement: WriteStatement) ->
         for each in reduce.accumulators:
             start = start_value(each.reducer, each.dtype)
             write.line(f"{names[each.name]}[{lane}] = {start}", origin)
-    with _loops(write, reduce.domain[:-1], origin):
+    with domain_loops(write, reduce.domain[:-1], origin):
         variable, extent = reduce.domain[-1]
         blocks, known = write.fresh("blocks"), extent.as_int()
         write.line(f"{blocks} = ({index_text(extent)}) // u64({lanes})", origin)
@@ -153,35 +116,53 @@ def write_reduction(write: Writer, reduce: Reduce, statement: WriteStatement) ->
             write.line(f"for {lane} in range(u64({lanes})):", origin)
             with write.indented():
                 write.line(f"{variable} = {block}*u64({lanes}) + {lane}", origin)
-                _write_lane_step(write, reduce, lane, statement)
+                write_lane_step(write, reduce, lane, statement)
         if known is None or known % lanes:
             rest = f"{index_text(extent)} - {blocks}*u64({lanes})"
             write.line(f"for {lane} in range({rest}):", origin)
             with write.indented():
                 write.line(f"{variable} = {blocks}*u64({lanes}) + {lane}", origin)
-                _write_lane_step(write, reduce, lane, statement)
-    half = lanes // 2
-    while half:
-        write.line(f"for {lane} in range(u64({half})):", origin)
+                write_lane_step(write, reduce, lane, statement)
+    _write_fold(write, reduce, lane, lanes)
+    for each in reduce.accumulators:
+        folded = _balanced(each, [f"{names[each.name]}[u64({at})]" for at in range(FOLDED)])
+        write.line(f"{each.name} = {rounded(folded, each.dtype)}", origin)
+
+
+def _write_fold(write: Writer, reduce: Reduce, lane: str, lanes: int) -> None:
+    """Add all lanes onto the first eight, one group of eight after the other."""
+    group = write.fresh("group")
+    write.line(f"for {group} in range(u64(1), u64({lanes // FOLDED})):", reduce.origin)
+    with write.indented():
+        write.line(f"for {lane} in range(u64({FOLDED})):", reduce.origin)
         with write.indented():
             for each in reduce.accumulators:
-                array = names[each.name]
-                step = step_text(
-                    each.reducer, each.dtype, f"{array}[{lane}]", f"{array}[{lane} + u64({half})]"
-                )
-                write.line(f"{array}[{lane}] = {step}", origin)
-        half //= 2
-    for each in reduce.accumulators:
-        write.line(f"{each.name} = {_rounded(f'{names[each.name]}[u64(0)]', each.dtype)}", origin)
+                array = f"{each.name}_lanes"
+                other = f"{array}[{group}*u64({FOLDED}) + {lane}]"
+                step = step_text(each.reducer, each.dtype, f"{array}[{lane}]", other)
+                write.line(f"{array}[{lane}] = {step}", reduce.origin)
 
 
-def _rounded(text: str, element: dtype) -> str:
+def _balanced(each: Accumulator, parts: list[str]) -> str:
+    """The fold of some texts as a balanced tree."""
+    if len(parts) == 1:
+        return parts[0]
+    half = len(parts) // 2
+    left, right = _balanced(each, parts[:half]), _balanced(each, parts[half:])
+    if each.reducer in ("sum", "prod") and half > 1:
+        left, right = f"({left})", f"({right})"
+    return step_text(each.reducer, each.dtype, left, right)
+
+
+def rounded(text: str, element: dtype) -> str:
+    """A text whose value is rounded to what a 16-bit type can hold."""
     if element.short in SIXTEEN:
         return f"widen_{element.short}(narrow_{element.short}({text}))"
     return text
 
 
-def _write_lane_step(write: Writer, reduce: Reduce, lane: str, statement: WriteStatement) -> None:
+def write_lane_step(write: Writer, reduce: Reduce, lane: str, statement: WriteStatement) -> None:
+    """The body of a reduction, folded into its lanes."""
     for each_statement in reduce.body:
         statement(each_statement)
     for each in reduce.accumulators:
@@ -203,7 +184,7 @@ def _write_sequential(write: Writer, reduce: Reduce, statement: WriteStatement) 
             write.line(f"{each.name}_best = {best}", origin)
         else:
             write.line(f"{each.name} = {start_value(each.reducer, each.dtype)}", origin)
-    with _loops(write, reduce.domain, origin):
+    with domain_loops(write, reduce.domain, origin):
         for each_statement in reduce.body:
             statement(each_statement)
         for each in reduce.accumulators:
@@ -216,7 +197,7 @@ def _write_sequential(write: Writer, reduce: Reduce, statement: WriteStatement) 
             write.line(f"{position} = {position} + i64(1)", origin)
     for each in reduce.accumulators:
         if each.dtype.short in SIXTEEN:
-            write.line(f"{each.name} = {_rounded(each.name, each.dtype)}", origin)
+            write.line(f"{each.name} = {rounded(each.name, each.dtype)}", origin)
 
 
 def _write_position_step(write: Writer, each: Accumulator, position: str, origin: Origin) -> None:
@@ -235,96 +216,13 @@ def _write_position_step(write: Writer, each: Accumulator, position: str, origin
 
 
 @contextmanager
-def _loops(write: Writer, domain: Sequence[tuple[str, Index]], origin: Origin) -> Iterator[None]:
+def domain_loops(
+    write: Writer, domain: Sequence[tuple[str, Index]], origin: Origin
+) -> Iterator[None]:
+    """Open loops over a domain; lines inside stand in the innermost."""
     before = write.depth
     for variable, extent in domain:
         write.line(f"for {variable} in range({index_text(extent)}):", origin)
         write.depth += 1
     yield
     write.depth = before
-
-
-# Columns
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """A parallel loop over columns whose body is one float reduction down the rows."""
-
-    loop: Loop
-    reduce: Reduce
-    after: tuple[Statement, ...]
-
-
-def column_plan(loop: Loop) -> Columns | None:
-    """The loop as Columns if its loads are neighbours along it and not along the reduction."""
-    if not loop.body or not isinstance(loop.body[0], Reduce):
-        return None
-    reduce, after = loop.body[0], loop.body[1:]
-    if not all(
-        each.reducer in ("sum", "prod", "max", "min") for each in reduce.accumulators
-    ) or any(not isinstance(each, Let | LetIndex | Window) for each in reduce.body):
-        return None
-    if any(isinstance(each, Reduce | Loop | Check) for each in after):
-        return None
-    strided = False
-    for index in _load_indices(reduce):
-        along = coefficient(index, loop.variable)
-        if along is None or along.as_int() not in (0, 1):
-            return None
-        inner = coefficient(index, reduce.domain[-1][0])
-        strided |= along.as_int() == 1 and (inner is None or inner.as_int() not in (0, 1))
-    return Columns(loop, reduce, after) if strided else None
-
-
-def _load_indices(reduce: Reduce) -> Iterator[Index]:
-    for each in reduce.body:
-        if isinstance(each, Let):
-            yield from _loads(each.value)
-        elif isinstance(each, LetIndex | Window):
-            yield each.index
-    for accumulator in reduce.accumulators:
-        yield from _loads(accumulator.value)
-
-
-def _loads(expression: Expression) -> Iterator[Index]:
-    match expression:
-        case Load(_, index):
-            yield index
-        case Cast(value):
-            yield from _loads(value)
-        case Call(_, args):
-            for argument in args:
-                yield from _loads(argument)
-
-
-def write_columns(write: Writer, columns: Columns, statement: WriteStatement) -> None:
-    """Blocks of neighbouring columns as lanes; within a column the rows in order."""
-    reduce, variable, origin = columns.reduce, columns.loop.variable, columns.loop.origin
-    arrays = {each.name: f"{each.name}_lanes" for each in reduce.accumulators}
-    lanes = f"u64({COLUMN_LANES})"
-    for each in reduce.accumulators:
-        short = "f32" if each.dtype.short in SIXTEEN else each.dtype.short
-        write.line(f"{arrays[each.name]} = local_{short}({COLUMN_LANES})", origin)
-    write.line(f"for block in range((hi - lo + u64({COLUMN_LANES - 1})) // {lanes}):", origin)
-    with write.indented():
-        write.line(f"first = lo + block*{lanes}", origin)
-        write.line(f"width = minimum({lanes}, hi - first)", origin)
-        write.line("for lane in range(width):", origin)
-        with write.indented():
-            for each in reduce.accumulators:
-                start = start_value(each.reducer, each.dtype)
-                write.line(f"{arrays[each.name]}[lane] = {start}", reduce.origin)
-        with _loops(write, reduce.domain, reduce.origin):
-            write.line("for lane in range(width):", reduce.origin)
-            with write.indented():
-                write.line(f"{variable} = first + lane", reduce.origin)
-                _write_lane_step(write, reduce, "lane", statement)
-        write.line("for lane in range(width):", origin)
-        with write.indented():
-            write.line(f"{variable} = first + lane", origin)
-            for each in reduce.accumulators:
-                text = _rounded(f"{arrays[each.name]}[lane]", each.dtype)
-                write.line(f"{each.name} = {text}", reduce.origin)
-            for each_statement in columns.after:
-                statement(each_statement)

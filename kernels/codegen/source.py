@@ -14,25 +14,25 @@ Reductions are written by reductions.py. The text runs compiled and as plain Pyt
 Source: the ABI follows what Numba vectorizes: unsigned indices, typed literals, no early branches.
 """
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from minitorch2.artifacts import Origin
 from minitorch2.dtypes import dtype
+from minitorch2.kernels.codegen.columns import column_plan, write_columns
 from minitorch2.kernels.codegen.expressions import (
     expression_text,
     index_text,
     load_text,
     stored_text,
 )
-from minitorch2.kernels.codegen.reductions import (
-    Writer,
-    column_plan,
-    write_columns,
-    write_reduction,
-)
+from minitorch2.kernels.codegen.reductions import write_reduction
+from minitorch2.kernels.codegen.writer import Writer
 from minitorch2.kernels.interpreter import messages
 from minitorch2.kernels.loop_ir import (
+    NOWHERE,
     Check,
     Kernel,
     Let,
@@ -75,9 +75,31 @@ def generate_source(kernel: Kernel) -> KernelSource:
         sizes=len(kernel.sizes),
         scalars=tuple(scalar.dtype.short for scalar in kernel.scalars),
     )
-    text = "\n".join(line for line, _ in writer.lines) + "\n"
-    origins = tuple(origin for _, origin in writer.lines)
+    lines = with_named_literals(writer.lines)
+    text = "\n".join(line for line, _ in lines) + "\n"
+    origins = tuple(origin for _, origin in lines)
     return KernelSource(kernel.name, text, signature, origins, messages(kernel))
+
+
+LITERAL = re.compile(r"\b(u64|i64|f32|f64)\((-?[0-9.e+-]+)\)")
+
+
+def with_named_literals(lines: list[tuple[str, Origin]]) -> list[tuple[str, Origin]]:
+    """Literals used more than once get a name at the top: Numba types every mention anew."""
+    counts = Counter(found[0] for line, _ in lines for found in LITERAL.finditer(line))
+    names = {}
+    for literal, count in counts.items():
+        if count > 1:
+            kind, _, value = literal[:-1].partition("(")
+            stem = "n" if kind == "u64" else kind
+            names[literal] = f"{stem}_{re.sub('[^0-9a-z]', '_', value)}"
+    head, *body = lines
+    named = [(f"    {name} = {literal}", NOWHERE) for literal, name in names.items()]
+    renamed = [
+        (LITERAL.sub(lambda found: names.get(found[0], found[0]), line), origin)
+        for line, origin in body
+    ]
+    return [head, *named, *renamed]
 
 
 class _SourceWriter:

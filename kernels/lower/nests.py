@@ -102,7 +102,7 @@ class Nest:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """result[i, j, ...] is element offset + i*strides[0] + j*strides[1] + ... of base, row-major."""
+    """result[i, j, ...] is element offset + i*strides[0] + j*strides[1] + ... of the base."""
 
     node: Node
     result: Value

@@ -1,0 +1,111 @@
+"""Reductions down the slow axis of memory, such as the sum over the rows of a matrix.
+
+In: a parallel loop over columns whose body is one fold down the rows. Out: source lines in which a
+block of 256 neighbouring columns is the lanes, so that memory is read along rows:
+
+    for block in ...:                          # 256 columns at a time
+        for row in range(rows):
+            for lane in range(width): acc[lane] = acc[lane] + x[row*columns + first + lane]
+
+Within a column the rows are folded one after the other, whatever the blocks are.
+
+Source: loop interchange; the alternative, one column at a time, reads a cache line per element.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from minitorch2.kernels.codegen.expressions import SIXTEEN
+from minitorch2.kernels.codegen.reductions import (
+    WriteStatement,
+    domain_loops,
+    rounded,
+    start_value,
+    write_lane_step,
+)
+from minitorch2.kernels.codegen.writer import Writer
+from minitorch2.kernels.index import Index, coefficient
+from minitorch2.kernels.loop_ir import (
+    Check,
+    Let,
+    LetIndex,
+    Loop,
+    Reduce,
+    Statement,
+    Window,
+)
+from minitorch2.kernels.schedule.rewrite import loads_of
+
+COLUMN_LANES = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """A parallel loop over columns whose body is one float reduction down the rows."""
+
+    loop: Loop
+    reduce: Reduce
+    after: tuple[Statement, ...]
+
+
+def column_plan(loop: Loop) -> Columns | None:
+    """The loop as Columns if its loads are neighbours along it and not along the reduction."""
+    if not loop.body or not isinstance(loop.body[0], Reduce):
+        return None
+    reduce, after = loop.body[0], loop.body[1:]
+    if not all(
+        each.reducer in ("sum", "prod", "max", "min") for each in reduce.accumulators
+    ) or any(not isinstance(each, Let | LetIndex | Window) for each in reduce.body):
+        return None
+    if any(isinstance(each, Reduce | Loop | Check) for each in after):
+        return None
+    strided = False
+    for index in _load_indices(reduce):
+        along = coefficient(index, loop.variable)
+        if along is None or along.as_int() not in (0, 1):
+            return None
+        inner = coefficient(index, reduce.domain[-1][0])
+        strided |= along.as_int() == 1 and (inner is None or inner.as_int() not in (0, 1))
+    return Columns(loop, reduce, after) if strided else None
+
+
+def _load_indices(reduce: Reduce) -> Iterator[Index]:
+    for each in reduce.body:
+        if isinstance(each, Let):
+            yield from (load.index for load in loads_of(each.value))
+        elif isinstance(each, LetIndex | Window):
+            yield each.index
+    for accumulator in reduce.accumulators:
+        yield from (load.index for load in loads_of(accumulator.value))
+
+
+def write_columns(write: Writer, columns: Columns, statement: WriteStatement) -> None:
+    """Blocks of neighbouring columns as lanes; within a column the rows in order."""
+    reduce, variable, origin = columns.reduce, columns.loop.variable, columns.loop.origin
+    arrays = {each.name: f"{each.name}_lanes" for each in reduce.accumulators}
+    lanes = f"u64({COLUMN_LANES})"
+    for each in reduce.accumulators:
+        short = "f32" if each.dtype.short in SIXTEEN else each.dtype.short
+        write.line(f"{arrays[each.name]} = local_{short}({COLUMN_LANES})", origin)
+    write.line(f"for block in range((hi - lo + u64({COLUMN_LANES - 1})) // {lanes}):", origin)
+    with write.indented():
+        write.line(f"first = lo + block*{lanes}", origin)
+        write.line(f"width = minimum({lanes}, hi - first)", origin)
+        write.line("for lane in range(width):", origin)
+        with write.indented():
+            for each in reduce.accumulators:
+                start = start_value(each.reducer, each.dtype)
+                write.line(f"{arrays[each.name]}[lane] = {start}", reduce.origin)
+        with domain_loops(write, reduce.domain, reduce.origin):
+            write.line("for lane in range(width):", reduce.origin)
+            with write.indented():
+                write.line(f"{variable} = first + lane", reduce.origin)
+                write_lane_step(write, reduce, "lane", statement)
+        write.line("for lane in range(width):", origin)
+        with write.indented():
+            write.line(f"{variable} = first + lane", origin)
+            for each in reduce.accumulators:
+                text = rounded(f"{arrays[each.name]}[lane]", each.dtype)
+                write.line(f"{each.name} = {text}", reduce.origin)
+            for each_statement in columns.after:
+                statement(each_statement)
