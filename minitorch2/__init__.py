@@ -21,7 +21,7 @@ printing         how a tensor prints
 creation         functions that make tensors from Python values
 """
 
-import sys as _sys
+import importlib as _importlib
 
 from minitorch2 import autograd, random
 from minitorch2.artifacts import Event, Origin, Span
@@ -100,3 +100,15 @@ from minitorch2.dtypes import (  # noqa: E402
 )
 
 __version__ = "0.1.0"
+
+# Names whose files stand above this package's other files: imported when first asked for.
+_LAZY = {"compile": "minitorch2.compiling", "compiler": "minitorch2.compiler"}
+
+
+def __getattr__(name: str) -> object:
+    place = _LAZY.get(name)
+    if place is None:
+        raise AttributeError(f"module 'minitorch2' has no attribute {name!r}")
+    module = _importlib.import_module(place)
+    found = globals()[name] = module if place.endswith("." + name) else getattr(module, name)
+    return found

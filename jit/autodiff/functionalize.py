@@ -200,4 +200,3 @@ def _plan_writes(tracer: Tracer, inputs: list[Any], flags: list[bool]) -> tuple:
         else:
             builder.write(position, cell.value)
     return tuple(kept)
-

@@ -80,9 +80,7 @@ class CompiledNode(Node):
             wanted = [given[index] for index in program.gradient_inputs]
             outputs = [found[index] for index in program.tangent_outputs]
             state.grad_enabled = before
-            return tuple(
-                run_backward(outputs, list(grads), True, before, wanted, accumulate=False)
-            )
+            return tuple(run_backward(outputs, list(grads), True, before, wanted, accumulate=False))
         finally:
             state.grad_enabled = before
 

@@ -258,4 +258,3 @@ class Tracer:
     def owner_of(self, tensor: Tensor) -> int | None:
         """The index of the input whose memory a tensor shares, or None."""
         return self.cell_of(tensor).input_index
-

@@ -10,7 +10,6 @@ Source: PyTorch's engine, without its threads; dependencies are counted as in Ka
 import heapq
 from typing import Any
 
-from minitorch2.artifacts import Origin
 from minitorch2.autograd.graph import (
     Edge,
     Node,
@@ -109,13 +108,12 @@ def _walk(run: _Run, roots: list[Node], retain_graph: bool) -> None:
                 found = _apply(node, grads)
                 if not retain_graph:
                     node.release()
-        for index, edge in enumerate(node.edges):
-            if edge is None:
-                continue
-            gradient = found[index] if index < len(found) else None
-            if gradient is not None:
-                run.deliver(edge, gradient)
-            if isinstance(edge.target, Node):
+        with _scope(node):
+            for edge, gradient in zip(node.edges, found, strict=False):
+                if edge is not None and gradient is not None:
+                    run.deliver(edge, gradient)
+        for edge in node.edges:
+            if edge is not None and isinstance(edge.target, Node):
                 counts[edge.target] -= 1
                 if counts[edge.target] == 0:
                     heapq.heappush(ready, (-edge.target.sequence, id(edge.target), edge.target))
@@ -165,10 +163,15 @@ def _hooked(run: _Run, node: Node, grads: list[Any]) -> list[Any]:
     return grads
 
 
+def _scope(node: Node) -> Any:
+    """The Origin of a node's forward operation, for all that its backward computes."""
+    origin = node.origin.derived(f"vjp of {node.label}") if node.origin else state.origin
+    return origin_scope(origin)
+
+
 def _apply(node: Node, grads: list[Any]) -> tuple:
     """Run one node under the Origin of its forward, with its own hooks around."""
-    made_by = Origin.derived(node.origin, f"vjp of {node.label}") if node.origin else None
-    with origin_scope(made_by or state.origin):
+    with _scope(node):
         if len(grads) > 1:
             grads = [
                 zeros_like_spec(spec) if grad is None and spec.dtype.is_floating_point else grad

@@ -9,7 +9,7 @@ Source: PyTorch's generated VariableType, which does the same for each op.
 from typing import Any
 
 from minitorch2 import dispatch
-from minitorch2.autograd.graph import Edge, OpNode, SavedTensor, edge_of, spec_of
+from minitorch2.autograd.graph import Edge, OpNode, SavedTensor, Spec, edge_of, spec_of
 from minitorch2.autograd.views import CopySlices, note_view
 from minitorch2.dispatch import state
 from minitorch2.errors import InPlaceError

@@ -1,0 +1,297 @@
+"""minitorch2.compile: a function or module in, one that runs as fused kernels out.
+
+In: a Python callable and options. Out: a callable with the same results, side effects and errors.
+Nothing happens until it is called; then each stage runs once for each set of guards:
+
+    bytecode -> captured graph -> functional -> joint -> optimized -> forward, backward -> kernels
+
+    >>> import minitorch2 as torch
+    >>> double = torch.compile(lambda x: x + x, backend="interpreter")
+    >>> double(torch.tensor([1.0, 2.0]))
+    tensor([2., 4.])
+
+A place that capture cannot follow is a graph break: the call runs as ordinary Python, and
+`fullgraph=True` raises instead, with the reason, a hint and the user's line.
+
+Source: torch.compile's documentation.
+"""
+
+import functools
+import itertools
+import os
+import sys
+import threading
+import types
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from minitorch2.artifacts import emit
+from minitorch2.errors import ArgumentTypeError, ArgumentValueError, CompileError
+from minitorch2.jit.autodiff.pipeline import Executor, compile_captured
+from minitorch2.jit.cache import CodeCache
+from minitorch2.jit.capture.program import CapturedProgram
+from minitorch2.jit.ir.graph import Graph
+from minitorch2.jit.ir.interpreter import interpret
+from minitorch2.jit.passes.options import PassOptions
+from minitorch2.kernels.backend import KernelOptions, compile_graph
+from minitorch2.nn.module import Module
+
+Runnable = Callable[[list[Any]], list[Any]]
+NEWEST_PYTHON = (3, 13)
+
+
+@dataclass(frozen=True, slots=True)
+class CompileOptions:
+    """What `options={...}` may say.
+
+    disable_passes  names of passes to leave out
+    fast_math       allow rules that change bits
+    fuse            whether kernels are fused
+    executor        what runs the kernels: 'numba', 'python' or 'loops'
+    """
+
+    disable_passes: tuple[str, ...] = ()
+    fast_math: bool = False
+    fuse: bool = True
+    executor: str = "numba"
+
+    def passes(self) -> PassOptions:
+        """The part that concerns the passes."""
+        return PassOptions(self.fast_math, self.disable_passes)
+
+    def kernels(self) -> KernelOptions:
+        """The part that concerns the kernels."""
+        return KernelOptions(fuse=self.fuse, executor=self.executor)
+
+
+MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
+
+
+def options_from(options: dict[str, Any] | None, mode: str | None) -> CompileOptions:
+    """CompileOptions from what the user wrote; ArgumentValueError for a name that is not there."""
+    if mode not in MODES:
+        raise ArgumentValueError(
+            f"compile(mode={mode!r})", "no such mode", f"use one of {', '.join(map(str, MODES))}"
+        )
+    known = CompileOptions.__dataclass_fields__
+    for name in options or {}:
+        if name not in known:
+            raise ArgumentValueError(
+                f"compile(options={{{name!r}: ...}})",
+                f"unexpected optimization option {name!r}",
+                f"use one of {', '.join(known)}",
+            )
+    given = dict(options or {})
+    if "disable_passes" in given:
+        given["disable_passes"] = tuple(given["disable_passes"])
+    return CompileOptions(**given)
+
+
+def _interpreted(graph: Graph, unit: str) -> Runnable:
+    return functools.partial(interpret, graph)
+
+
+def _run_captured(program: CapturedProgram, options: CompileOptions) -> Runnable:
+    """Backend 'eager': the captured graph, op by op, recorded by eager autograd."""
+    return functools.partial(interpret, program.graph)
+
+
+def _staged(executor: Callable[[CompileOptions], Executor], with_passes: bool) -> Callable:
+    """A backend that goes through functionalization and the joint graph."""
+
+    def backend(program: CapturedProgram, options: CompileOptions) -> Runnable:
+        passes = options.passes() if with_passes else None
+        return LateCompiled(program, executor(options), passes)
+
+    return backend
+
+
+def _numba(options: CompileOptions) -> Executor:
+    return lambda graph, unit: compile_graph(graph, options.kernels(), unit)
+
+
+# Name -> loader. A loader returns a function (captured program, options) -> callable over a list.
+backends: dict[str, Callable[[], Callable[[CapturedProgram, CompileOptions], Runnable]]] = {
+    "eager": lambda: _run_captured,
+    "aot_eager": lambda: _staged(lambda options: _interpreted, False),
+    "interpreter": lambda: _staged(lambda options: _interpreted, True),
+    "numba": lambda: _staged(_numba, True),
+}
+ALIASES = {"inductor": "numba"}  # torch's default backend, so that scripts that name it run
+
+
+class LateCompiled:
+    """A captured graph that is compiled at its first call, when its inputs are there.
+
+    Only then is it known which of them require gradients; guards keep that so afterwards. A graph
+    that a later stage refuses runs op by op, with one warning that says why.
+    """
+
+    def __init__(
+        self, program: CapturedProgram, executor: Executor, passes: PassOptions | None
+    ) -> None:
+        self.program, self.executor, self.passes = program, executor, passes
+        self.run: Runnable | None = None
+        self.lock = threading.Lock()
+
+    def __call__(self, inputs: list[Any]) -> list[Any]:
+        run = self.run
+        if run is None:
+            with self.lock:
+                run = self.run = self.run or self._compile(inputs)
+        return run(inputs)
+
+    def _compile(self, inputs: list[Any]) -> Runnable:
+        graph, unit = self.program.graph, self.program.unit
+        flags = [getattr(value, "requires_grad", False) for value in inputs]
+        try:
+            return compile_captured(graph, flags, self.executor, unit, self.passes)
+        except CompileError as refusal:
+            emit("autodiff.refused", unit, str(refusal))
+            warnings.warn(f"{unit} runs op by op: {refusal}", stacklevel=3)
+            return functools.partial(interpret, graph)
+
+
+_unit_counts: dict[str, "itertools.count[int]"] = {}
+
+
+def unit_name(function: Any) -> str:
+    """The stable name of a compiled function: `script.py:function#0`."""
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    name = getattr(function, "__qualname__", None) or type(function).__qualname__
+    if code is None:
+        code = getattr(getattr(type(function), "forward", None), "__code__", None)
+    file = os.path.basename(code.co_filename) if code is not None else "python"
+    name = name.replace("<locals>.", "").replace("<lambda>", "lambda")
+    stem = f"{file}:{name}"
+    return f"{stem}#{next(_unit_counts.setdefault(stem, itertools.count()))}"
+
+
+class CompiledFunction:
+    """What `compile` returns for a function; call it like the function.
+
+    `original` is the function; `cache` holds what was compiled for it.
+    """
+
+    def __init__(self, function: Callable, fullgraph: bool, dynamic: bool | None,
+                 backend: Any, options: CompileOptions):  # fmt: skip
+        self.original = function
+        self.settings = (fullgraph, dynamic, backend, options)
+        unit = unit_name(function)
+        self.cache = CodeCache(
+            function, unit, lambda program: backend(program, options), fullgraph, dynamic
+        )
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.cache(*args, **kwargs)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<compiled {self.cache.unit}>"
+
+
+class OptimizedModule(Module):
+    """A module whose calls are compiled; everything else is the original module's."""
+
+    _orig_mod: Module
+
+    def __init__(self, module: Module, compiled: CompiledFunction):
+        super().__init__()
+        self._orig_mod = module
+        object.__setattr__(self, "_compiled", compiled)
+        object.__setattr__(self, "training", module.training)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._compiled(*args, **kwargs)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """The compiled call."""
+        return self._compiled(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(self._modules["_orig_mod"], name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("_orig_mod", "training") or "_orig_mod" not in self.__dict__["_modules"]:
+            super().__setattr__(name, value)
+        else:
+            setattr(self._orig_mod, name, value)
+
+
+def compile(
+    model: Any = None,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: Any = "numba",
+    mode: str | None = None,
+    options: dict[str, Any] | None = None,
+    disable: bool = False,
+) -> Any:
+    """Compile a function or module; without one, a decorator.
+
+    `fullgraph`: raise GraphBreakError instead of running a call as Python. `dynamic`: True makes
+    sizes symbolic from the start, False never, None once they change. `backend`: 'numba',
+    'interpreter', 'aot_eager', 'eager', or a function (captured program, options) -> callable over
+    the list of inputs. `options`: see CompileOptions. `disable`: return the callable unchanged.
+    """
+    chosen = options_from(options, mode)
+    found = _backend(backend)
+    if model is None:
+        return functools.partial(
+            compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode,
+            options=options, disable=disable,
+        )  # fmt: skip
+    if not callable(model):
+        raise ArgumentTypeError(
+            "compile()",
+            f"a function or a module is expected, not {type(model).__name__}",
+            "pass the function itself, not the result of calling it",
+        )
+    if disable or not _python_is_known():
+        return model
+    if isinstance(model, CompiledFunction | OptimizedModule):
+        return model
+    if isinstance(model, Module):
+        return OptimizedModule(model, CompiledFunction(model, fullgraph, dynamic, found, chosen))
+    return CompiledFunction(model, fullgraph, dynamic, found, chosen)
+
+
+def _backend(backend: Any) -> Callable[[CapturedProgram, CompileOptions], Runnable]:
+    if callable(backend):
+        return backend
+    loader = backends.get(ALIASES.get(backend, backend))
+    if loader is None:
+        raise ArgumentValueError(
+            f"compile(backend={backend!r})",
+            "no such backend",
+            f"use one of {', '.join(sorted(backends))}, or a function",
+        )
+    return loader()
+
+
+_warned = False
+
+
+def _python_is_known() -> bool:
+    """Whether capture knows this Python's bytecode; if not, one warning and eager runs."""
+    global _warned
+    if sys.version_info[:2] <= NEWEST_PYTHON:
+        return True
+    if not _warned:
+        _warned = True
+        version = ".".join(map(str, sys.version_info[:2]))
+        warnings.warn(
+            f"minitorch2.compile does not know the bytecode of Python {version} yet and runs "
+            "functions eagerly; use Python 3.11, 3.12 or 3.13 to compile them",
+            stacklevel=3,
+        )
+    return False
