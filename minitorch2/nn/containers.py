@@ -1,0 +1,337 @@
+"""Modules made of modules: in a row, in a list, in a dict; and lists and dicts of parameters.
+
+In: modules (or parameters). Out: a module that registers them all, so that they are found by
+`parameters()` and `state_dict()`, which plain Python lists and dicts are not.
+
+    >>> from minitorch2 import nn
+    >>> nn.Sequential(nn.Linear(2, 3), nn.ReLU())
+    Sequential(
+      (0): Linear(in_features=2, out_features=3, bias=True)
+      (1): ReLU()
+    )
+
+Source: torch.nn's containers.
+"""
+
+import operator
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from minitorch2.errors import ArgumentTypeError
+from minitorch2.nn.module import Module
+from minitorch2.nn.parameter import Parameter
+from minitorch2.tensors import Tensor
+
+
+def _position(index: Any, count: int) -> int:
+    at = operator.index(index)
+    if not -count <= at < count:
+        raise IndexError(f"index {at} is out of range")
+    return at % count
+
+
+class Sequential(Module):
+    """Calls its modules one after the other, each on the output of the one before."""
+
+    def __init__(self, *args: Any):
+        super().__init__()
+        if len(args) == 1 and isinstance(args[0], OrderedDict):
+            for name, module in args[0].items():
+                self.add_module(name, module)
+        else:
+            for index, module in enumerate(args):
+                self.add_module(str(index), module)
+
+    def forward(self, input: Any) -> Any:
+        for module in self:
+            input = module(input)
+        return input
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(self._modules.values())
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return type(self)(OrderedDict(list(self._modules.items())[index]))
+        return list(self._modules.values())[_position(index, len(self))]
+
+    def __setitem__(self, index: Any, module: Module) -> None:
+        self.add_module(list(self._modules)[_position(index, len(self))], module)
+
+    def __delitem__(self, index: Any) -> None:
+        names = list(self._modules)
+        chosen = names[index] if isinstance(index, slice) else [names[_position(index, len(self))]]
+        kept = [module for name, module in self._modules.items() if name not in chosen]
+        self._modules.clear()
+        self.extend(kept)
+
+    def __add__(self, other: "Sequential") -> "Sequential":
+        return Sequential(*self, *other)
+
+    def append(self, module: Module) -> "Sequential":
+        """Add a module at the end."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def insert(self, index: int, module: Module) -> "Sequential":
+        """Put a module before the one at `index`."""
+        modules = list(self)
+        modules.insert(index, module)
+        self._modules.clear()
+        return self.extend(modules)
+
+    def extend(self, modules: Iterable[Module]) -> "Sequential":
+        """Add modules at the end."""
+        for module in list(modules):
+            self.append(module)
+        return self
+
+    def pop(self, index: int) -> Module:
+        """Take a module out."""
+        module = self[index]
+        del self[index]
+        return module
+
+
+class ModuleList(Module):
+    """A list of modules."""
+
+    def __init__(self, modules: Iterable[Module] | None = None):
+        super().__init__()
+        self.extend(modules or ())
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(self._modules.values())
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return type(self)(list(self._modules.values())[index])
+        return list(self._modules.values())[_position(index, len(self))]
+
+    def __setitem__(self, index: Any, module: Module) -> None:
+        self._modules[str(_position(index, len(self)))] = module
+
+    def __delitem__(self, index: Any) -> None:
+        modules = list(self)
+        del modules[index]
+        self._modules.clear()
+        self.extend(modules)
+
+    def __iadd__(self, modules: Iterable[Module]) -> "ModuleList":
+        return self.extend(modules)
+
+    def __add__(self, other: Iterable[Module]) -> "ModuleList":
+        return ModuleList([*self, *other])
+
+    def append(self, module: Module) -> "ModuleList":
+        """Add a module at the end."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def insert(self, index: int, module: Module) -> None:
+        """Put a module before the one at `index`."""
+        modules = list(self)
+        modules.insert(index, module)
+        self._modules.clear()
+        self.extend(modules)
+
+    def extend(self, modules: Iterable[Module]) -> "ModuleList":
+        """Add modules at the end."""
+        for module in list(modules):
+            self.append(module)
+        return self
+
+    def pop(self, index: int = -1) -> Module:
+        """Take a module out."""
+        module = self[index]
+        del self[index]
+        return module
+
+
+class ModuleDict(Module):
+    """A dict of modules, in the order they came."""
+
+    def __init__(self, modules: Any = None):
+        super().__init__()
+        if modules is not None:
+            self.update(modules)
+
+    def __getitem__(self, key: str) -> Module:
+        return self._modules[key]
+
+    def __setitem__(self, key: str, module: Module) -> None:
+        self.add_module(key, module)
+
+    def __delitem__(self, key: str) -> None:
+        del self._modules[key]
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._modules
+
+    def clear(self) -> None:
+        """Take all modules out."""
+        self._modules.clear()
+
+    def pop(self, key: str) -> Module:
+        """Take a module out."""
+        return self._modules.pop(key)
+
+    def keys(self) -> Any:
+        """The names."""
+        return self._modules.keys()
+
+    def items(self) -> Any:
+        """Names and modules."""
+        return self._modules.items()
+
+    def values(self) -> Any:
+        """The modules."""
+        return self._modules.values()
+
+    def update(self, modules: Any) -> None:
+        """Add modules from a dict or from (name, module) pairs."""
+        pairs = modules.items() if isinstance(modules, (Mapping, ModuleDict)) else modules
+        for name, module in pairs:
+            self[name] = module
+
+
+def _as_parameter(value: Any) -> Any:
+    if isinstance(value, Tensor) and not isinstance(value, Parameter):
+        return Parameter(value)
+    return value
+
+
+class ParameterList(Module):
+    """A list of parameters; plain tensors are made parameters."""
+
+    def __init__(self, values: Iterable[Any] | None = None):
+        super().__init__()
+        self._size = 0
+        self.extend(values or ())
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self[index] for index in range(len(self)))
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return type(self)([self[at] for at in range(*index.indices(len(self)))])
+        return getattr(self, str(_position(index, len(self))))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        setattr(self, str(_position(index, len(self))), _as_parameter(value))
+
+    def __iadd__(self, values: Iterable[Any]) -> "ParameterList":
+        return self.extend(values)
+
+    def append(self, value: Any) -> "ParameterList":
+        """Add a parameter at the end."""
+        setattr(self, str(self._size), _as_parameter(value))
+        self._size += 1
+        return self
+
+    def extend(self, values: Iterable[Any]) -> "ParameterList":
+        """Add parameters at the end."""
+        if isinstance(values, Tensor):
+            raise ArgumentTypeError(
+                "ParameterList.extend(Tensor)",
+                "ParameterList.extend should be called with an iterable, but got a Tensor",
+                "use append for one tensor",
+            )
+        for value in list(values):
+            self.append(value)
+        return self
+
+    def extra_repr(self) -> str:
+        return _described(enumerate(self))
+
+
+class ParameterDict(Module):
+    """A dict of parameters; plain tensors are made parameters."""
+
+    def __init__(self, parameters: Any = None):
+        super().__init__()
+        self._keys: dict[str, None] = {}
+        if parameters is not None:
+            self.update(parameters)
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in self._keys:
+            raise KeyError(key)
+        return getattr(self, key)
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        setattr(self, key, _as_parameter(value))
+        self._keys[key] = None
+
+    def __delitem__(self, key: str) -> None:
+        del self._keys[key]
+        delattr(self, key)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._keys
+
+    def keys(self) -> Any:
+        """The names."""
+        return self._keys.keys()
+
+    def values(self) -> Any:
+        """The parameters."""
+        return [self[key] for key in self._keys]
+
+    def items(self) -> Any:
+        """Names and parameters."""
+        return [(key, self[key]) for key in self._keys]
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The parameter of a name, or `default`."""
+        return self[key] if key in self else default
+
+    def pop(self, key: str) -> Any:
+        """Take a parameter out."""
+        value = self[key]
+        del self[key]
+        return value
+
+    def update(self, parameters: Any) -> None:
+        """Add parameters from a dict or from (name, parameter) pairs."""
+        mapping = isinstance(parameters, (Mapping, ParameterDict))
+        for name, value in parameters.items() if mapping else parameters:
+            self[name] = value
+
+    def extra_repr(self) -> str:
+        return _described(self.items())
+
+
+def _described(pairs: Iterable[tuple[Any, Any]]) -> str:
+    """One line for each entry, as torch prints them."""
+    lines = []
+    for name, value in pairs:
+        if isinstance(value, Tensor):
+            kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
+            sizes = "x".join(str(size) for size in value.shape)
+            lines.append(f"  ({name}): {kind} containing: [{value.dtype} of size {sizes}]")
+        else:
+            lines.append(f"  ({name}): Object of type: {type(value).__name__}")
+    return "\n".join(lines)

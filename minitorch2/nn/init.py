@@ -1,0 +1,265 @@
+"""Initial values of parameters: constants, distributions scaled by fan-in and fan-out, and others.
+
+In: a tensor. Out: the same tensor, filled; nothing is recorded for the backward.
+
+Fans are the numbers of connections into and out of one unit: for a weight [out, in, *kernel] they
+are in * kernel and out * kernel. Variance 1/fan_in keeps activations' size from layer to layer,
+variance 1/fan_out that of gradients.
+
+    >>> from minitorch2 import empty
+    >>> from minitorch2.nn import init
+    >>> init.ones_(empty(2, 2))
+    tensor([[1., 1.],
+            [1., 1.]])
+
+Source: Glorot & Bengio 2010, He et al. 2015, Saxe et al. 2013; names of torch.nn.init.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from minitorch2.autograd.modes import no_grad
+from minitorch2.creation import eye, rand, randn
+from minitorch2.dtypes import float32, float64
+from minitorch2.errors import ArgumentValueError
+from minitorch2.random import Generator
+
+_ALWAYS_ONE = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d")
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """The factor by which a nonlinearity shrinks the standard deviation, to be made up for."""
+    if nonlinearity in (*_ALWAYS_ONE, "conv_transpose3d", "sigmoid"):
+        return 1.0
+    if nonlinearity == "tanh":
+        return 5.0 / 3
+    if nonlinearity == "relu":
+        return math.sqrt(2.0)
+    if nonlinearity == "leaky_relu":
+        slope = 0.01 if param is None else param
+        return math.sqrt(2.0 / (1 + slope**2))
+    if nonlinearity == "selu":
+        return 3.0 / 4
+    raise ArgumentValueError(
+        f"calculate_gain({nonlinearity!r})",
+        f"Unsupported nonlinearity {nonlinearity}",
+        "use 'linear', 'sigmoid', 'tanh', 'relu', 'leaky_relu' or 'selu'",
+    )
+
+
+def _calculate_fan_in_and_fan_out(tensor: Any) -> tuple[int, int]:
+    """Connections into and out of one unit of a weight [out, in, *kernel]."""
+    if tensor.ndim < 2:
+        raise ArgumentValueError(
+            f"fans of a tensor of shape {list(tensor.shape)}",
+            "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions",
+            "use a constant or a plain distribution for vectors",
+        )
+    kernel = math.prod(tensor.shape[2:])
+    return tensor.shape[1] * kernel, tensor.shape[0] * kernel
+
+
+def _fan(tensor: Any, mode: str) -> int:
+    fans = dict(zip(("fan_in", "fan_out"), _calculate_fan_in_and_fan_out(tensor), strict=True))
+    if mode.lower() not in fans:
+        raise ArgumentValueError(
+            f"initialization with mode={mode!r}",
+            f"Mode {mode} not supported",
+            "use 'fan_in' or 'fan_out'",
+        )
+    return fans[mode.lower()]
+
+
+def _filled(tensor: Any, make: Callable[[], Any]) -> Any:
+    with no_grad():
+        return tensor.copy_(make())
+
+
+def _work_dtype(tensor: Any) -> Any:
+    return float64 if tensor.dtype is float64 else float32
+
+
+def uniform_(
+    tensor: Any, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
+) -> Any:
+    """Fill with numbers uniform in [a, b)."""
+    wide = _work_dtype(tensor)
+    return _filled(
+        tensor, lambda: rand(*tensor.shape, dtype=wide, generator=generator) * (b - a) + a
+    )
+
+
+def normal_(
+    tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
+) -> Any:
+    """Fill with numbers from the normal distribution N(mean, std^2)."""
+    wide = _work_dtype(tensor)
+    return _filled(
+        tensor, lambda: randn(*tensor.shape, dtype=wide, generator=generator) * std + mean
+    )
+
+
+def trunc_normal_(
+    tensor: Any,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: Generator | None = None,
+) -> Any:
+    """Fill with numbers from N(mean, std^2) limited to [a, b], by inverting the distribution."""
+
+    def below(x: float) -> float:
+        return (1.0 + math.erf((x - mean) / std / math.sqrt(2.0))) / 2.0
+
+    low, high = below(a), below(b)
+
+    def make() -> Any:
+        share = rand(*tensor.shape, dtype=float64, generator=generator) * (high - low) + low
+        values = _inverse_erf(share * 2 - 1) * (std * math.sqrt(2.0)) + mean
+        return values.clamp(a, b)
+
+    return _filled(tensor, make)
+
+
+def _inverse_erf(y: Any) -> Any:
+    """Winitzki's approximation, made exact by four of Newton's steps."""
+    shape = 0.147
+    logarithm = (1 - y * y).clamp_min(1e-300).log()
+    middle = logarithm / 2 + 2 / (math.pi * shape)
+    x = y.sign() * ((middle * middle - logarithm / shape).sqrt() - middle).sqrt()
+    for _ in range(4):
+        x = x - (x.erf() - y) * ((x * x).exp() * (math.sqrt(math.pi) / 2))
+    return x
+
+
+def constant_(tensor: Any, val: float) -> Any:
+    """Fill with one value."""
+    with no_grad():
+        return tensor.fill_(val)
+
+
+def ones_(tensor: Any) -> Any:
+    """Fill with ones."""
+    return constant_(tensor, 1.0)
+
+
+def zeros_(tensor: Any) -> Any:
+    """Fill with zeros."""
+    return constant_(tensor, 0.0)
+
+
+def eye_(tensor: Any) -> Any:
+    """Fill a matrix with the identity."""
+    if tensor.ndim != 2:
+        raise ArgumentValueError(
+            f"eye_ of a tensor of shape {list(tensor.shape)}",
+            "Only tensors with 2 dimensions are supported",
+            "use dirac_ for convolutions",
+        )
+    return _filled(tensor, lambda: eye(*tensor.shape, dtype=tensor.dtype))
+
+
+def dirac_(tensor: Any, groups: int = 1) -> Any:
+    """Fill a convolution's weight so that it passes its input through."""
+    if tensor.ndim not in (3, 4, 5):
+        raise ArgumentValueError(
+            f"dirac_ of a tensor of shape {list(tensor.shape)}",
+            "Only tensors with 3, 4, or 5 dimensions are supported",
+            "use eye_ for matrices",
+        )
+    outputs = tensor.shape[0]
+    if outputs % groups:
+        raise ArgumentValueError(f"dirac_(groups={groups})", "dim 0 must be divisible by groups")
+    centre = tuple(size // 2 for size in tensor.shape[2:])
+    each = outputs // groups
+    with no_grad():
+        tensor.zero_()
+        for group in range(groups):
+            for channel in range(min(each, tensor.shape[1])):
+                tensor[(group * each + channel, channel, *centre)] = 1.0
+    return tensor
+
+
+def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Generator | None = None) -> Any:
+    """Uniform with variance gain^2 * 2 / (fan_in + fan_out)."""
+    bound = gain * math.sqrt(6.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Generator | None = None) -> Any:
+    """Normal with variance gain^2 * 2 / (fan_in + fan_out)."""
+    std = gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
+    return normal_(tensor, 0.0, std, generator)
+
+
+def kaiming_uniform_(
+    tensor: Any,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Generator | None = None,
+) -> Any:
+    """Uniform with variance gain^2 / fan; `a` is leaky_relu's slope."""
+    if 0 in tensor.shape:
+        return tensor
+    std = calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
+    bound = math.sqrt(3.0) * std
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(
+    tensor: Any,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Generator | None = None,
+) -> Any:
+    """Normal with variance gain^2 / fan; `a` is leaky_relu's slope."""
+    if 0 in tensor.shape:
+        return tensor
+    std = calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
+    return normal_(tensor, 0.0, std, generator)
+
+
+def orthogonal_(tensor: Any, gain: float = 1, generator: Generator | None = None) -> Any:
+    """Fill with a matrix whose rows (or columns, whichever are fewer) are orthonormal."""
+    if tensor.ndim < 2:
+        raise ArgumentValueError(
+            f"orthogonal_ of a tensor of shape {list(tensor.shape)}",
+            "Only tensors with 2 or more dimensions are supported",
+            "use normal_ for vectors",
+        )
+    rows, columns = tensor.shape[0], math.prod(tensor.shape[1:])
+    shape = (max(rows, columns), min(rows, columns))
+
+    def make() -> Any:
+        basis = _orthonormal_columns(randn(*shape, dtype=float64, generator=generator))
+        return (basis if rows >= columns else basis.t()).reshape(tensor.shape) * gain
+
+    return _filled(tensor, make)
+
+
+def _orthonormal_columns(matrix: Any) -> Any:
+    """Gram and Schmidt's method, each column cleared of the earlier ones twice."""
+    for column in range(matrix.shape[1]):
+        vector = matrix[:, column].clone()
+        before = matrix[:, :column]
+        for _ in range(2):
+            vector = vector - before @ (before.t() @ vector)
+        matrix[:, column] = vector / (vector * vector).sum().sqrt()
+    return matrix
+
+
+def sparse_(
+    tensor: Any, sparsity: float, std: float = 0.01, generator: Generator | None = None
+) -> Any:
+    """Normal values of which a share `sparsity` in each column is zero."""
+    if tensor.ndim != 2:
+        raise ArgumentValueError("sparse_", "Only tensors with 2 dimensions are supported")
+    zeros = math.ceil(sparsity * tensor.shape[0])
+    normal_(tensor, 0.0, std, generator)
+    with no_grad():
+        order = rand(*tensor.shape, generator=generator).argsort(0).argsort(0)
+        return tensor.copy_(tensor * (order >= zeros).to(tensor.dtype))

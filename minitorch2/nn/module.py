@@ -1,0 +1,547 @@
+# size: the whole protocol of one class; halves of it would have to be read together
+"""Module: a tree of layers that knows its parameters, buffers and children.
+
+In: a subclass that assigns Parameters and Modules to attributes and defines `forward`. Out: an
+object that is called like a function, trained by its `parameters()`, and saved by `state_dict()`.
+
+    class Scale(Module):
+        def __init__(self):
+            super().__init__()
+            self.factor = Parameter(torch.ones(()))
+        def forward(self, x):
+            return x * self.factor
+
+    >>> from minitorch2 import nn
+    >>> [name for name, _ in nn.Linear(2, 1).named_parameters()]
+    ['weight', 'bias']
+
+How it works: `__setattr__` sorts what is assigned into three dicts by its class (Parameter, buffer,
+Module); `__getattr__`, which Python asks only for names it finds nowhere else, looks there.
+
+Source: torch.nn.Module.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from minitorch2 import dtypes
+from minitorch2.autograd.graph import RemovableHandle
+from minitorch2.autograd.modes import no_grad
+from minitorch2.devices import as_device
+from minitorch2.errors import ArgumentTypeError, ArgumentValueError, ModuleError
+from minitorch2.nn import module_state
+from minitorch2.nn.hooks import ForwardHook, add_hook, call_with_hooks
+from minitorch2.nn.parameter import Buffer, Parameter
+from minitorch2.tensors import Tensor
+
+TABLES = ("_parameters", "_buffers", "_modules")
+HOOKS = (
+    "_forward_pre_hooks",
+    "_forward_hooks",
+    "_backward_pre_hooks",
+    "_backward_hooks",
+    "_state_dict_hooks",
+    "_state_dict_pre_hooks",
+    "_load_state_dict_pre_hooks",
+    "_load_state_dict_post_hooks",
+)
+
+
+class Module:
+    """Base class of all layers and models."""
+
+    training: bool
+    _version = 1
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        if args or kwargs:
+            given = [repr(a) for a in args] + [
+                f"{name}={value!r}" for name, value in kwargs.items()
+            ]
+            raise ArgumentTypeError(
+                f"{type(self).__name__}.__init__",
+                f"Module.__init__() takes no arguments, got {', '.join(given)}",
+                "call super().__init__() without arguments",
+            )
+        set_plain = super().__setattr__
+        set_plain("training", True)
+        for table in TABLES + HOOKS:
+            set_plain(table, {})
+        set_plain("_non_persistent_buffers_set", set())
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute the output; to be overridden."""
+        raise NotImplementedError(
+            f'Module [{type(self).__name__}] is missing the required "forward" function'
+        )
+
+    # ---- calling -----------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if (
+            self._forward_pre_hooks
+            or self._forward_hooks
+            or self._backward_hooks
+            or self._backward_pre_hooks
+        ):
+            return call_with_hooks(self, args, kwargs)
+        return self.forward(*args, **kwargs)
+
+    def register_forward_pre_hook(
+        self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(module, args)` before forward; what it returns replaces the arguments."""
+        return add_hook(self._forward_pre_hooks, ForwardHook(hook, with_kwargs, False), prepend)
+
+    def register_forward_hook(
+        self,
+        hook: Callable,
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> RemovableHandle:
+        """Call `hook(module, args, output)` after forward; what it returns replaces the output."""
+        return add_hook(self._forward_hooks, ForwardHook(hook, with_kwargs, always_call), prepend)
+
+    def register_full_backward_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(module, grad_input, grad_output)` when the inputs' gradients are known."""
+        return add_hook(self._backward_hooks, hook, prepend)
+
+    def register_full_backward_pre_hook(
+        self, hook: Callable, prepend: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(module, grad_output)` when the outputs' gradients are known."""
+        return add_hook(self._backward_pre_hooks, hook, prepend)
+
+    # ---- the registry ------------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        for table in TABLES:
+            parts = self.__dict__.get(table)
+            if parts is not None and name in parts:
+                return parts[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, Parameter):
+            self._forget(name, "_parameters")
+            self.register_parameter(name, value)
+        elif isinstance(value, Module):
+            self._forget(name, "_modules")
+            self._table("_modules")[name] = value
+        elif isinstance(value, Buffer):
+            self._forget(name, "_buffers")
+            self.register_buffer(name, value, value.persistent)
+        else:
+            self._set_other(name, value)
+
+    def _set_other(self, name: str, value: Any) -> None:
+        """Assign something that registers nothing, or replace an entry of the registry."""
+        own = self.__dict__
+        if name in own.get("_parameters", ()):
+            if value is not None:
+                raise ArgumentTypeError(
+                    f"{type(self).__name__}.{name} = {type(value).__name__}",
+                    f"cannot assign '{type(value).__name__}' as parameter '{name}' "
+                    "(torch.nn.Parameter or None expected)",
+                    f"wrap it: nn.Parameter(value), or write into it: .{name}.data = value",
+                )
+            own["_parameters"][name] = None
+        elif name in own.get("_modules", ()):
+            if value is not None:
+                raise ArgumentTypeError(
+                    f"{type(self).__name__}.{name} = {type(value).__name__}",
+                    f"cannot assign '{type(value).__name__}' as child module '{name}' "
+                    "(torch.nn.Module or None expected)",
+                    f"delete the child first: del module.{name}",
+                )
+            own["_modules"][name] = None
+        elif name in own.get("_buffers", ()):
+            if value is not None and not isinstance(value, Tensor):
+                raise ArgumentTypeError(
+                    f"{type(self).__name__}.{name} = {type(value).__name__}",
+                    f"cannot assign '{type(value).__name__}' object to buffer '{name}' "
+                    "(torch.Tensor or None required)",
+                    "make a tensor of it first: torch.tensor(value)",
+                )
+            own["_buffers"][name] = value
+        else:
+            super().__setattr__(name, value)
+
+    def _forget(self, name: str, kept: str) -> None:
+        """Take a name out of wherever else it is, so that its new place is the only one."""
+        own = self.__dict__
+        own.pop(name, None)
+        for table in TABLES:
+            if table in own and table != kept:
+                own[table].pop(name, None)
+
+    def _table(self, table: str) -> dict:
+        found = self.__dict__.get(table)
+        if found is None:
+            what = {"_parameters": "parameters", "_modules": "module", "_buffers": "buffer"}[table]
+            raise AttributeError(f"cannot assign {what} before Module.__init__() call")
+        return found
+
+    def __delattr__(self, name: str) -> None:
+        for table in TABLES:
+            if name in self.__dict__[table]:
+                del self.__dict__[table][name]
+                self._non_persistent_buffers_set.discard(name)
+                return
+        super().__delattr__(name)
+
+    def __dir__(self) -> list[str]:
+        names = set(super().__dir__())
+        for table in TABLES:
+            names.update(self.__dict__[table])
+        return sorted(name for name in names if name.isidentifier())
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Make `param` (or None, for a parameter this instance lacks) a parameter `name`."""
+        parts = self._table("_parameters")
+        _check_name(self, name, "parameter", parts)
+        if param is not None and not isinstance(param, Parameter):
+            raise ArgumentTypeError(
+                f"register_parameter({name!r}, {type(param).__name__})",
+                f"cannot assign '{type(param).__name__}' object to parameter '{name}' "
+                "(torch.nn.Parameter or None required)",
+                "wrap it: nn.Parameter(value)",
+            )
+        if param is not None and param.grad_fn is not None:
+            raise ArgumentValueError(
+                f"register_parameter({name!r}, ...)",
+                f"Cannot assign non-leaf Tensor to parameter '{name}'",
+                "wrap a detached tensor: nn.Parameter(value.detach())",
+            )
+        parts[name] = param
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Make `tensor` a buffer: moved with the module, and saved when `persistent`."""
+        parts = self._table("_buffers")
+        _check_name(self, name, "buffer", parts)
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise ArgumentTypeError(
+                f"register_buffer({name!r}, {type(tensor).__name__})",
+                f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' "
+                "(torch Tensor or None required)",
+                "make a tensor of it first: torch.tensor(value)",
+            )
+        parts[name] = tensor
+        if persistent:
+            self._non_persistent_buffers_set.discard(name)
+        else:
+            self._non_persistent_buffers_set.add(name)
+
+    def add_module(self, name: str, module: "Module | None") -> None:
+        """Make `module` a child `name`."""
+        parts = self._table("_modules")
+        if module is not None and not isinstance(module, Module):
+            raise ArgumentTypeError(
+                f"add_module({name!r}, {type(module).__name__})",
+                f"{type(module).__name__} is not a Module subclass",
+                "give an nn.Module",
+            )
+        _check_name(self, name, "module", parts)
+        parts[name] = module
+
+    def register_module(self, name: str, module: "Module | None") -> None:
+        """The same as add_module."""
+        self.add_module(name, module)
+
+    # ---- walking the tree --------------------------------------------------------------------
+
+    def named_children(self) -> Iterator[tuple[str, "Module"]]:
+        """Direct children with their names, each module once."""
+        seen: set[Module] = set()
+        for name, module in self._modules.items():
+            if module is not None and module not in seen:
+                seen.add(module)
+                yield name, module
+
+    def children(self) -> Iterator["Module"]:
+        """Direct children, each once."""
+        for _, module in self.named_children():
+            yield module
+
+    def named_modules(
+        self, memo: set | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, "Module"]]:
+        """This module (named '' or `prefix`) and all below it, with dotted names."""
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, module in self._modules.items():
+            if module is not None:
+                inner = f"{prefix}.{name}" if prefix else name
+                yield from module.named_modules(memo, inner, remove_duplicate)
+
+    def modules(self) -> Iterator["Module"]:
+        """This module and all below it, each once."""
+        for _, module in self.named_modules():
+            yield module
+
+    def _named_parts(
+        self, table: str, prefix: str, recurse: bool, remove_duplicate: bool
+    ) -> Iterator[tuple[str, Any]]:
+        seen: set[int] = set()
+        modules: Any = [(prefix, self)]
+        if recurse:
+            modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
+        for path, module in modules:
+            for name, part in getattr(module, table).items():
+                if part is None or id(part) in seen:
+                    continue
+                if remove_duplicate:
+                    seen.add(id(part))
+                yield (f"{path}.{name}" if path else name), part
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        """Parameters with dotted names, each once."""
+        yield from self._named_parts("_parameters", prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """Parameters, each once."""
+        for _, parameter in self.named_parameters(recurse=recurse):
+            yield parameter
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """Buffers with dotted names, each once."""
+        yield from self._named_parts("_buffers", prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """Buffers, each once."""
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
+
+    def get_submodule(self, target: str) -> "Module":
+        """The module at a dotted path; AttributeError where there is none."""
+        module = self
+        for name in target.split(".") if target else []:
+            if not hasattr(module, name):
+                raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+            module = getattr(module, name)
+            if not isinstance(module, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+        return module
+
+    def get_parameter(self, target: str) -> Parameter:
+        """The parameter at a dotted path; AttributeError where there is none."""
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        found = module._parameters.get(name)
+        if found is None:
+            raise AttributeError(f"{type(module).__name__} has no parameter `{name}`")
+        return found
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer at a dotted path; AttributeError where there is none."""
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        found = module._buffers.get(name)
+        if found is None:
+            raise AttributeError(f"{type(module).__name__} has no buffer `{name}`")
+        return found
+
+    # ---- changing the tree -------------------------------------------------------------------
+
+    def apply(self, fn: Callable[["Module"], None]) -> "Module":
+        """Call `fn` on every module below and then on this one."""
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    def _apply(self, fn: Callable[[Tensor], Tensor]) -> "Module":
+        """Replace the data of every parameter and buffer by `fn(data)`."""
+        for module in self.children():
+            module._apply(fn)
+        for parameter in self._parameters.values():
+            if parameter is not None:
+                with no_grad():
+                    parameter.data = fn(parameter.data)
+                    if parameter.grad is not None:
+                        parameter.grad.data = fn(parameter.grad.data)
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                self._buffers[name] = fn(buffer)
+        return self
+
+    def to(self, *args: Any, **kwargs: Any) -> "Module":
+        """Convert floating parameters and buffers to a dtype, or move all to a device."""
+        wanted, where = kwargs.get("dtype"), kwargs.get("device")
+        for value in args:
+            if isinstance(value, dtypes.dtype):
+                wanted = value
+            elif isinstance(value, Tensor):
+                wanted, where = value.dtype, value.device
+            elif not isinstance(value, bool):
+                where = as_device(value)
+        if wanted is not None and not wanted.is_floating_point:
+            raise ArgumentTypeError(
+                f"{type(self).__name__}.to({wanted})",
+                f"nn.Module.to only accepts floating point dtypes, but got desired dtype={wanted}",
+                "convert integer tensors one by one",
+            )
+
+        def convert(tensor: Any) -> Tensor:
+            return tensor.to(device=where, dtype=wanted if tensor.dtype.is_floating_point else None)
+
+        return self._apply(convert)
+
+    def type(self, dst_type: dtypes.dtype) -> "Module":
+        """Convert all parameters and buffers to a dtype."""
+        return self._apply(lambda tensor: tensor.to(dst_type))  # type: ignore[attr-defined]
+
+    def float(self) -> "Module":
+        """Convert floating parameters and buffers to float32."""
+        return self.to(dtypes.float32)
+
+    def double(self) -> "Module":
+        """Convert floating parameters and buffers to float64."""
+        return self.to(dtypes.float64)
+
+    def half(self) -> "Module":
+        """Convert floating parameters and buffers to float16."""
+        return self.to(dtypes.float16)
+
+    def bfloat16(self) -> "Module":
+        """Convert floating parameters and buffers to bfloat16."""
+        return self.to(dtypes.bfloat16)
+
+    def cpu(self) -> "Module":
+        """Move all parameters and buffers to the CPU."""
+        return self.to(device="cpu")
+
+    def cuda(self, device: int | None = None) -> "Module":
+        """Move all parameters and buffers to a GPU."""
+        return self.to(device="cuda" if device is None else f"cuda:{device}")
+
+    def to_empty(self, *, device: Any, recurse: bool = True) -> "Module":
+        """Give all parameters and buffers fresh memory on a device, without their values."""
+        return self._apply(
+            lambda tensor: tensor.new_empty(tuple(tensor.shape), device=device)  # type: ignore
+        )
+
+    def share_memory(self) -> "Module":
+        """Nothing to do: parameters of one process are already shared by its threads."""
+        return self
+
+    def train(self, mode: bool = True) -> "Module":
+        """Set training mode (dropout on, batch statistics used) here and below."""
+        if not isinstance(mode, bool):
+            raise ArgumentValueError(
+                f"train({mode!r})", "training mode is expected to be boolean", "pass True or False"
+            )
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self) -> "Module":
+        """Set evaluation mode here and below: the same as train(False)."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> "Module":
+        """Train the parameters, or freeze them."""
+        for parameter in self.parameters():
+            parameter.requires_grad = requires_grad
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the parameters' gradients (or set them to zero)."""
+        for parameter in self.parameters():
+            if set_to_none or parameter.grad is None:
+                parameter.grad = None
+            else:
+                parameter.grad = parameter.grad.detach() * 0  # type: ignore[attr-defined]
+
+    # ---- saving, loading, printing -----------------------------------------------------------
+
+    def state_dict(
+        self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
+    ) -> dict[str, Any]:
+        """Parameters and persistent buffers by dotted name; they share the module's memory."""
+        return module_state.state_dict(self, destination, prefix, keep_vars)
+
+    def load_state_dict(
+        self, state_dict: Any, strict: bool = True, assign: bool = False
+    ) -> module_state.IncompatibleKeys:
+        """Copy values from a state dict. ModuleError names all that does not fit.
+
+        With `strict=False` missing and unexpected names are only returned; `assign` takes the
+        given tensors themselves instead of copying.
+        """
+        return module_state.load_state_dict(self, state_dict, strict, assign)
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        module_state.save_own(self, destination, prefix, keep_vars)
+
+    def _load_from_state_dict(
+        self,
+        state_dict: Any,
+        prefix: str,
+        local_metadata: Any,
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        module_state.load_own(
+            self,
+            state_dict,
+            prefix,
+            strict,
+            missing_keys,
+            unexpected_keys,
+            error_msgs,
+            local_metadata.get("assign_to_params_buffers", False),
+        )
+
+    def get_extra_state(self) -> Any:
+        """What else belongs into the state dict; override together with set_extra_state."""
+        raise ModuleError(f"{type(self).__name__}.get_extra_state", "it is not defined")
+
+    def set_extra_state(self, state: Any) -> None:
+        """Restore what get_extra_state returned."""
+        raise ModuleError(f"{type(self).__name__}.set_extra_state", "it is not defined")
+
+    def extra_repr(self) -> str:
+        """What stands inside the parentheses when the module prints."""
+        return ""
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        lines = extra.split("\n") if extra else []
+        children = [f"({name}): {_indented(repr(m))}" for name, m in self._modules.items()]
+        if not children and len(lines) <= 1:
+            return f"{self._get_name()}({extra})"
+        return f"{self._get_name()}(\n  " + "\n  ".join(lines + children) + "\n)"
+
+
+def _check_name(module: Module, name: str, kind: str, parts: dict) -> None:
+    asked = f"register_{kind}({name!r}, ...)"
+    if not isinstance(name, str):
+        raise ArgumentTypeError(
+            asked, f"{kind} name should be a string, got {type(name).__name__}", "pass a str"
+        )
+    if "." in name or name == "":
+        what = "can't contain '.'" if "." in name else "can't be empty string ''"
+        raise KeyError(f"{kind} name {what}: {name!r}")
+    if name not in parts and hasattr(module, name):
+        raise KeyError(f"attribute '{name}' already exists")
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n  ")
