@@ -23,6 +23,7 @@ import sys
 import threading
 import types
 import warnings
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +31,7 @@ from typing import Any
 from minitorch2.artifacts import emit
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, CompileError
 from minitorch2.jit.autodiff.pipeline import Executor, compile_captured
+from minitorch2.jit.autodiff.runtime import CompiledProgram
 from minitorch2.jit.cache import CodeCache
 from minitorch2.jit.capture.program import CapturedProgram
 from minitorch2.jit.ir.graph import Graph
@@ -184,6 +186,31 @@ class CompiledFunction:
             function, unit, lambda program: backend(program, options), fullgraph, dynamic
         )
         functools.update_wrapper(self, function)
+        _compiled.append(weakref.ref(self))
+
+    def totals(self) -> dict[str, Any]:
+        """What was compiled for this function so far, in numbers.
+
+        Counts of captured graphs, their nodes, kernels, calls of compiled code, graph breaks,
+        recompilations, and the bytes saved for the backward in one call (known sizes only).
+        """
+        found = {"graphs": 0, "nodes": 0, "kernels": 0, "calls": 0, "saved_bytes": 0}
+        for entry in (entry for group in self.cache.entries.values() for entry in group):
+            if entry.program is None:
+                continue
+            found["graphs"] += 1
+            found["nodes"] += len(entry.program.graph.nodes)
+            late = getattr(entry.run, "__globals__", {}).get("COMPILED")
+            program = getattr(late, "run", None)
+            if isinstance(program, CompiledProgram):
+                found["calls"] += program.calls
+                found["saved_bytes"] += program.saved_bytes()
+                for part in (program.forward, program.backward):
+                    sources = getattr(part, "sources", None)
+                    found["kernels"] += len(sources.kernels) if sources is not None else 0
+        found["breaks"] = len(self.cache.breaks)
+        found["recompiles"] = len(self.cache.recompiles)
+        return found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.cache(*args, **kwargs)
@@ -193,6 +220,19 @@ class CompiledFunction:
 
     def __repr__(self) -> str:
         return f"<compiled {self.cache.unit}>"
+
+
+_compiled: "list[weakref.ref[CompiledFunction]]" = []
+
+
+def emit_totals() -> None:
+    """Emit one `runtime.totals` event for each compiled function that is still alive."""
+    for reference in _compiled:
+        function = reference()
+        if function is not None:
+            totals = function.totals()
+            text = "\n".join(f"{name.replace('_', ' ')}: {count}" for name, count in totals.items())
+            emit("runtime.totals", function.cache.unit, text, **totals)
 
 
 class OptimizedModule(Module):

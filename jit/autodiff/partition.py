@@ -64,7 +64,7 @@ def partition(joint: Joint, output_count: int) -> Partition:
     names = {declared.value for declared in graph.inputs}
     kept = tuple(value for value in saved if value not in names)
     forward = Graph(
-        graph.name,
+        f"{graph.name}_forward",
         graph.inputs[:first_tangent],
         forward_nodes,
         (*outputs, *(Output(value, _row_major(value)) for value in kept)),

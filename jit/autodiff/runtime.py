@@ -22,6 +22,7 @@ from minitorch2.jit.autodiff.functionalize import Functional, OutputPlan
 from minitorch2.jit.autodiff.partition import Partition
 from minitorch2.jit.ir.graph import Graph
 from minitorch2.jit.ir.interpreter import bind_inputs, interpret
+from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.shapes.size_expression import evaluate_size
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
@@ -110,10 +111,11 @@ class CompiledProgram:
         self.partition, self.backward = partition, backward
         self.tangent_outputs, self.gradient_inputs = tangent_outputs, gradient_inputs
         self.output_count = len(functional.graph.outputs)
-        self.written = tuple(index for index, _ in functional.graph.writes)
+        self.calls = 0
 
     def __call__(self, inputs: Sequence[Any]) -> list[Any]:
         """Run the forward; connect its outputs to the graph when gradients are wanted."""
+        self.calls += 1
         given = list(inputs)
         if self.functional.random_count is not None:
             given += self._draw(given)
@@ -177,6 +179,17 @@ class CompiledProgram:
         if plan.differentiable or not base.requires_grad:
             return call(lookup("as_strided"), (base, *layout))
         return call(lookup("as_strided"), (call(lookup("detach"), (base,)), *layout))
+
+    def saved_bytes(self) -> int:
+        """Bytes that one call keeps for the backward; values of unknown size are not counted."""
+        total = 0
+        for value in self.partition.saved if self.partition is not None else ():
+            count: Any = 1
+            for size in getattr(value.type, "shape", ()):
+                count = count * size
+            if isinstance(count, int) and isinstance(value.type, TensorType):
+                total += count * value.type.dtype.itemsize
+        return total
 
     def hidden_sizes(self, inputs: list[Any]) -> list[int]:
         """The sizes that the backward cannot read off its tensors."""
