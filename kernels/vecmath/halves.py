@@ -55,5 +55,5 @@ def narrow_f16(x: Any) -> Any:
     normal = ((raw - (112 << 23)) + (((raw >> 13) & 1) + 0xFFF)) >> 13
     result = p.select(size < 2.0**-14, tiny, normal)
     result = p.select(size >= 65520.0, 0x7C00, result)
-    result = p.select(x != x, 0x7E00 | ((raw >> 13) & 0x1FF), result)
+    result = p.select(x != x, ((raw >> 13) & 0x1FF) | 0x7E00, result)
     return p.cast(result | sign, "u16")

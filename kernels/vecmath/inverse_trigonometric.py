@@ -66,9 +66,11 @@ def atan2(y: Any, x: Any) -> Any:
     both = (high == infinite) & (wide == infinite)
     high = p.select(both, 1.0, high)
     wide = p.select(both, 1.0, wide)
-    shrink = p.select((high > 2.0**100) | (wide > 2.0**100), 2.0**-4, p.constant(x, 1.0))
+    large = (high > 2.0**100) | (wide > 2.0**100)
+    small = (high < 2.0**-100) & (wide < 2.0**-100)
+    fit = p.select(large, 2.0**-4, p.select(small, 2.0**60, p.constant(x, 1.0)))
     flat = high == 0.0
-    angle = _angle(high * shrink, p.select(flat, 1.0, wide * shrink))
+    angle = _angle(high * fit, p.select(flat, 1.0, wide * fit))
     pi, pi_low = _pi(x)
     angle = p.select(p.bits(x) < 0, pi - (angle - pi_low), angle)
     angle = p.copysign(angle, y)

@@ -187,15 +187,17 @@ def _fma32(a: Any, b: Any, c: Any) -> Any:
 
 def _fma64(a: Any, b: Any, c: Any) -> Any:
     a, b, c = float(a), float(b), float(c)
-    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)) or a == 0 or b == 0:
+    if not (math.isfinite(a) and math.isfinite(b)) or a == 0 or b == 0:
         return np.float64(a * b + c)
+    if not math.isfinite(c):
+        return np.float64(c)
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     if exact == 0:
         return np.float64(0.0 if c == 0 or a * b + c == 0 else a * b + c)
     try:
         return np.float64(exact.numerator / exact.denominator)
     except OverflowError:
-        return np.float64(math.copysign(math.inf, exact))
+        return np.float64(math.inf if exact > 0 else -math.inf)
 
 
 def fmod(a: Any, b: Any) -> Any:

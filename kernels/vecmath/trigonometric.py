@@ -1,7 +1,7 @@
 """sin, cos and tan: subtract multiples of pi / 2, then one of two polynomials.
 
-In and out: f32 or f64. Arguments are reduced in f64, which holds up to 2^51; from there on, where
-the neighbours of an f64 lie half a turn apart, the result is NaN, as it is for infinities.
+In and out: f32 or f64. Arguments are reduced in f64, which holds up to 2^45; from there on the
+result is NaN, as it is for infinities.
 
 >>> sin(0.5), cos(0.0)
 (np.float64(0.479425538604203), np.float64(1.0))
@@ -25,7 +25,7 @@ SIN64 = (-0.16666666666666627, 0.00833333333332127, -0.00019841269828859917,
          2.755731335303278e-06, -2.5050703636644527e-08, 1.5893563384744744e-10)  # fmt: skip
 COS64 = (0.04166666666666659, -0.001388888888887256, 2.4801587288470617e-05,
          -2.755731405104266e-07, 2.0875681200712438e-09, -1.1357416645915145e-11)  # fmt: skip
-LARGE = 2.0**51
+LARGE = 2.0**45
 
 
 def _reduce(x: Any) -> tuple[Any, Any, Any]:

@@ -1,0 +1,65 @@
+"""Every primitive row, on every sample: the compiled call is the eager call."""
+
+import numpy
+import pytest
+
+from minitorch2.errors import Mt2Error
+from minitorch2.jit.ir.interpreter import interpret
+from minitorch2.kernels.backend import KernelOptions, compile_graph
+from minitorch2.kernels.lower.lowering import HOST_REASONS, PRODUCT_RULES, RULES
+from minitorch2.ops.table import (
+    COMPOSITE,
+    INPLACE,
+    POINTWISE,
+    PRODUCT,
+    REDUCTION,
+    VIEW,
+    Op,
+)
+from tests.kernels.graphs import assert_close, one_op_graph
+from tests.op_samples import rows, samples
+
+PRIMITIVES = [op for op in rows() if op.kind not in (COMPOSITE, INPLACE)]
+
+
+def test_every_row_has_a_rule_or_a_reason():
+    by_name = {op.name for op in PRIMITIVES if op.kind not in (POINTWISE, REDUCTION, VIEW)}
+    products = {op.name for op in PRIMITIVES if op.kind == PRODUCT}
+    known = RULES.keys() | HOST_REASONS.keys() | set(PRODUCT_RULES)
+    assert by_name <= known, f"no rule and no reason: {sorted(by_name - known)}"
+    assert set(PRODUCT_RULES) <= products
+    assert known <= {op.name for op in PRIMITIVES}, "a rule for an op that is not in the table"
+
+
+def check_row(op: Op, options: KernelOptions) -> None:
+    """Compare every sample that eager accepts."""
+    for sample in samples(op):
+        if sample.fails:
+            continue
+        graph, inputs = one_op_graph(op, sample)
+        with numpy.errstate(all="ignore"):
+            try:
+                wanted = interpret(graph, inputs)
+            except Mt2Error as refused:
+                with pytest.raises(type(refused)):
+                    compile_graph(graph, options)(inputs)
+                continue
+            found = compile_graph(graph, options)(inputs)
+        assert_close(found, wanted)
+
+
+@pytest.mark.parametrize("op", PRIMITIVES, ids=lambda op: op.name)
+def test_loops(op: Op):
+    check_row(op, KernelOptions(executor="loops"))
+
+
+@pytest.mark.parametrize("op", PRIMITIVES, ids=lambda op: op.name)
+def test_python(op: Op):
+    check_row(op, KernelOptions(executor="python"))
+
+
+@pytest.mark.slow
+@pytest.mark.numba
+@pytest.mark.parametrize("op", PRIMITIVES, ids=lambda op: op.name)
+def test_numba(op: Op):
+    check_row(op, KernelOptions(executor="numba"))
