@@ -1,0 +1,36 @@
+"""Samples of every row of the op table: the calls that the generated tests make.
+
+In: a row. Out: a list of Samples (arguments before any library has made tensors of them). Pointwise
+rows get theirs from the row itself; the others have a function in tests/samples/. A row without
+samples fails a test.
+
+    for sample in samples(lookup("add")):
+        add(*build(sample.args, minitorch2), **build(sample.kwargs, minitorch2))
+"""
+
+import functools
+
+from minitorch2.ops.table import POINTWISE, Op, all_ops
+from tests.samples import movement, neural, reductions, shapes
+from tests.samples.pointwise import pointwise_samples
+from tests.samples.specs import Sample, TensorSpec, build, specs_in
+
+OWN = {**reductions.OWN, **shapes.OWN, **movement.OWN, **neural.OWN}
+
+__all__ = ["Sample", "TensorSpec", "build", "rows", "samples", "specs_in"]
+
+
+def rows() -> list[Op]:
+    """Every row of the table."""
+    return list(all_ops())
+
+
+@functools.cache
+def samples(op: Op) -> tuple[Sample, ...]:
+    """The samples of a row; those of an in-place form are its out-of-place row's."""
+    if op.inplace_of is not None:
+        return samples(op.inplace_of)
+    own = OWN.get(op.name)
+    if own is not None:
+        return tuple(own(op))
+    return tuple(pointwise_samples(op)) if op.kind == POINTWISE else ()

@@ -1,0 +1,273 @@
+"""How torch judges a row: the same call in both libraries, and every difference in words.
+
+In: a row and a sample. Out: a list of complaints; empty when values, dtypes, shapes, strides,
+gradients, double gradients and refusals agree.
+
+A row's `torch` field names the judge's function. Rows that torch spells otherwise stand in SPELLED;
+differences by design stand in `differences.py`.
+"""
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import numpy
+import torch
+
+import minitorch2
+from minitorch2.ops.table import POINTWISE, Op
+from tests.op_samples import Sample, build, specs_in
+
+# (relative, absolute) tolerances by dtype. Transcendental functions and sums may differ in order.
+TOLERANCES = {
+    "float64": (1e-9, 1e-11),
+    "float32": (2e-5, 2e-6),
+    "float16": (4e-3, 4e-3),
+    "bfloat16": (3e-2, 3e-2),
+}
+
+
+def _slice(x: Any, dim: int, start: Any, end: Any, step: int) -> Any:
+    return x[(slice(None),) * (dim % x.ndim) + (slice(start, end, step),)]
+
+
+def _index(x: Any, indices: tuple) -> Any:
+    return x[tuple(slice(None) if index is None else index for index in indices)]
+
+
+def _strided_add(x: Any, src: Any, size: tuple, stride: tuple, offset: int) -> Any:
+    places = torch.arange(x.numel()).as_strided(size, stride, offset)
+    return x.index_put((places,), src, accumulate=True)
+
+
+def _index_put(x: Any, indices: tuple, values: Any, accumulate: bool = False) -> Any:
+    some = tuple(slice(None) if index is None else index for index in indices)
+    if not any(index is None for index in indices):
+        return torch.index_put(x, indices, values, accumulate)
+    result = x.clone()
+    result[some] = result[some] + values if accumulate else values
+    return result
+
+
+SPELLED: dict[str, Callable] = {
+    "trunc_divide": lambda a, b: torch.div(a, b, rounding_mode="trunc"),
+    "convert": lambda x, dtype: x.to(dtype),
+    "slice": _slice,
+    "index": _index,
+    "index_put": _index_put,
+    "index_put_": torch.Tensor.index_put_,
+    "alias": lambda x: x.view_as(x),
+    "contiguous_copy": lambda x: x.clone(memory_format=torch.contiguous_format),
+    "as_strided_add": _strided_add,
+    "uniform": lambda seed, counter, size, dtype: torch.rand(size, dtype=dtype),
+    "random_words": lambda seed, counter, size: torch.randint(0, 9, size),
+    "silu": torch.nn.functional.silu,
+}
+
+
+def function_of(op: Op) -> Callable:
+    """torch's function of a row."""
+    return SPELLED.get(op.name) or reduce(getattr, op.torch.split(".")[1:], torch)
+
+
+class Outcome:
+    """What a call gave: results (a flat list) or the error."""
+
+    def __init__(self, call: Callable[[], Any]):
+        self.error: Exception | None = None
+        self.results: list[Any] = []
+        try:
+            found = call()
+        except Exception as error:  # the judge's refusals count as answers
+            self.error = error
+            return
+        self.results = list(found) if isinstance(found, (tuple, list)) else [found]
+
+
+def complain(op: Op, sample: Sample, random: bool = False) -> list[str]:
+    """Every difference between minitorch2 and torch on one call."""
+    judge = function_of(op)
+    if op.inplace_of is not None:
+        return _complain_in_place(op, sample, judge)
+    mine_args = build((sample.args, sample.kwargs), minitorch2, grad=True)
+    their_args = build((sample.args, sample.kwargs), torch, grad=True)
+    if op.name == "copy_":
+        mine = Outcome(lambda: mine_args[0][0].copy_(*mine_args[0][1:]))
+    else:
+        mine = Outcome(lambda: op.public(*mine_args[0], **mine_args[1]))
+    theirs = Outcome(lambda: judge(*their_args[0], **their_args[1]))
+    found = compare(mine, theirs, sample, exact=op.kind == POINTWISE, values=not random)
+    if found or mine.error or random:
+        return found
+    return compare_gradients(mine, theirs, mine_args, their_args)
+
+
+def compare(
+    mine: Outcome, theirs: Outcome, sample: Sample, exact: bool = False, values: bool = True
+) -> list[str]:
+    """Differences of refusals, then of each result."""
+    if mine.error or theirs.error:
+        return compare_errors(mine.error, theirs.error)
+    if sample.fails:
+        return ["marked as refused, but both accept it"]
+    if len(mine.results) != len(theirs.results):
+        return [f"{len(mine.results)} results, torch gives {len(theirs.results)}"]
+    found = []
+    for index, (a, b) in enumerate(zip(mine.results, theirs.results, strict=True)):
+        found += compare_tensors(a, b, f"result {index}", exact, values)
+    return found
+
+
+def compare_errors(mine: Exception | None, theirs: Exception | None) -> list[str]:
+    """Both must refuse, and `except` clauses written for torch must catch ours."""
+    if theirs is None:
+        return [f"we raise {type(mine).__name__}: {str(mine).splitlines()[0]}; torch does not"]
+    if mine is None:
+        return [f"torch raises {type(theirs).__name__}: {str(theirs).splitlines()[0]}; we do not"]
+    if not isinstance(mine, minitorch2.errors.Mt2Error) and not isinstance(mine, TypeError):
+        return [f"we raise a bare {type(mine).__name__}: {mine}"]
+    kind = RuntimeError if isinstance(theirs, NotImplementedError) else type(theirs)
+    if not isinstance(mine, kind):
+        return [f"we raise {type(mine).__mro__[:3]}: {mine.args}; torch {theirs!r}"]
+    return []
+
+
+def as_numpy(tensor: Any) -> numpy.ndarray:
+    """The elements of a tensor of either library; 16-bit floats widened."""
+    tensor = tensor.detach()
+    if str(tensor.dtype) in ("torch.bfloat16", "torch.float16"):
+        tensor = tensor.to(torch.float32 if isinstance(tensor, torch.Tensor) else minitorch2.float32)
+    return numpy.array(tensor.numpy())
+
+
+def significant_strides(tensor: Any) -> tuple:
+    """Strides of the dimensions with more than one index; () when there are no elements."""
+    shape = tuple(tensor.shape)
+    if 0 in shape:
+        return ()
+    return tuple(s for n, s in zip(shape, tensor.stride(), strict=True) if n != 1)
+
+
+def compare_tensors(
+    mine: Any, theirs: Any, what: str, exact: bool = False, values: bool = True
+) -> list[str]:
+    """Differences of dtype, shape, strides and values."""
+    if not isinstance(theirs, torch.Tensor):
+        return [] if mine == theirs else [f"{what}: {mine!r}, torch {theirs!r}"]
+    if str(mine.dtype) != str(theirs.dtype):
+        return [f"{what}: dtype {mine.dtype}, torch {theirs.dtype}"]
+    if tuple(mine.shape) != tuple(theirs.shape):
+        return [f"{what}: shape {tuple(mine.shape)}, torch {tuple(theirs.shape)}"]
+    found = []
+    if significant_strides(mine) != significant_strides(theirs):
+        found.append(f"{what}: strides {mine.stride()}, torch {theirs.stride()}")
+    if values:
+        name = str(mine.dtype).removeprefix("torch.")
+        a, b = as_numpy(mine), as_numpy(theirs)
+        relative, absolute = TOLERANCES.get(name, (0, 0))
+        close = numpy.isclose(a, b, relative, absolute, equal_nan=True)
+        if exact and a.dtype.kind == "f":
+            close &= (a != 0) | (b != 0) | (numpy.signbit(a) == numpy.signbit(b))
+        if not close.all():
+            bad = numpy.argwhere(~close)[:3].tolist()
+            some = [(a[tuple(at)].item(), b[tuple(at)].item()) for at in bad]
+            found.append(f"{what}: {(~close).sum()} values differ at {bad}: (ours, torch's) {some}")
+    return found
+
+
+def _leaves(arguments: Any, library: Any) -> list[Any]:
+    if isinstance(arguments, library.Tensor):
+        return [arguments] if arguments.requires_grad else []
+    if isinstance(arguments, dict):
+        arguments = tuple(arguments.values())
+    if isinstance(arguments, (tuple, list)):
+        return [leaf for item in arguments for leaf in _leaves(item, library)]
+    return []
+
+
+def _seed(shape: tuple, index: int) -> numpy.ndarray:
+    return numpy.random.RandomState(17 + index).uniform(0.5, 1.5, shape)
+
+
+def _gradients(outputs: list[Any], leaves: list[Any], library: Any) -> list[Any] | Exception:
+    wanted = [o for o in outputs if isinstance(o, library.Tensor) and o.requires_grad]
+    if not wanted:
+        return []
+    seeds = [
+        library.from_numpy(_seed(tuple(o.shape), index)).to(o.dtype)
+        for index, o in enumerate(wanted)
+    ]
+    try:
+        return list(
+            library.autograd.grad(wanted, leaves, seeds, create_graph=True, allow_unused=True)
+        )
+    except Exception as error:
+        return error
+
+
+def compare_gradients(
+    mine: Outcome, theirs: Outcome, mine_args: Any, their_args: Any
+) -> list[str]:
+    """Differences of first and second gradients."""
+    ours, judges = _leaves(mine_args, minitorch2), _leaves(their_args, torch)
+    found = []
+    for index, (a, b) in enumerate(zip(mine.results, theirs.results, strict=True)):
+        if isinstance(b, torch.Tensor) and a.requires_grad != b.requires_grad:
+            found.append(f"result {index}: requires_grad {a.requires_grad}, torch {b.requires_grad}")
+    if found or not ours:
+        return found
+    first, expected = _gradients(mine.results, ours, minitorch2), _gradients(theirs.results, judges, torch)
+    found = _compare_gradient_lists(first, expected, "gradient")
+    if found or isinstance(first, Exception) or not any(g is not None and g.requires_grad for g in expected):
+        return found
+    return _compare_gradient_lists(
+        _gradients([g for g in first if g is not None], ours, minitorch2),
+        _gradients([g for g in expected if g is not None], judges, torch),
+        "double gradient",
+    )
+
+
+def _compare_gradient_lists(mine: Any, theirs: Any, what: str) -> list[str]:
+    if isinstance(mine, Exception) or isinstance(theirs, Exception):
+        both = isinstance(mine, Exception) and isinstance(theirs, Exception)
+        return [] if both else [f"{what}: {mine!r}, torch {theirs!r}"[:300]]
+    if not mine or not theirs:  # nothing left that requires a gradient: all zeros
+        rest = [g for g in [*mine, *theirs] if g is not None]
+        zero = all((as_numpy(g) == 0).all() or numpy.isnan(as_numpy(g)).all() for g in rest)
+        return [] if zero else [f"{what}: {mine}, torch {theirs}"[:300]]
+    found = []
+    for index, (a, b) in enumerate(zip(mine, theirs, strict=True)):
+        if a is None or b is None:
+            rest = [g for g in (a, b) if g is not None]
+            if rest and not (as_numpy(rest[0]) == 0).all():
+                found.append(f"{what} {index}: {a}, torch {b}"[:300])
+            continue
+        if not a.is_contiguous() == b.is_contiguous():
+            pass  # a gradient's strides are nobody's promise
+        found += [c for c in compare_tensors(a, b, f"{what} {index}") if "strides" not in c]
+    return found
+
+
+def _complain_in_place(op: Op, sample: Sample, judge: Callable) -> list[str]:
+    if sample.args and not specs_in(sample.args[0]):
+        return []
+    found = []
+    for grad in (False, True):
+        mine_args = build((sample.args, sample.kwargs), minitorch2, grad)
+        their_args = build((sample.args, sample.kwargs), torch, grad)
+        target, judged = mine_args[0][0], their_args[0][0]
+        if grad:
+            target, judged = target.clone(), judged.clone()
+        method = getattr(target, op.name)
+        mine = Outcome(lambda m=method, a=mine_args: m(*a[0][1:], **a[1]))
+        theirs = Outcome(lambda x=judged, a=their_args: judge(x, *a[0][1:], **a[1]))
+        if not mine.error and mine.results[0] is not target:
+            found.append("does not return self")
+        found += compare(mine, theirs, Sample(sample.args, sample.kwargs))
+        if mine.error or theirs.error or found:
+            return found
+        if grad:
+            found += compare_gradients(mine, theirs, mine_args, their_args)
+    return found
+
+

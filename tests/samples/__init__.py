@@ -1,0 +1,11 @@
+"""Sample calls of the rows of the op table, by kind of row; `tests/op_samples.py` gathers them.
+
+Files, in reading order:
+
+specs       how a sample names a tensor before any library makes it
+pointwise   derived from the rows: dtypes, shapes, layouts, special values
+reductions  dimensions, keepdim, empty and 0-d tensors
+shapes      views and copies of other shapes
+movement    gather, scatter, index, concatenate, sort
+neural      activations, normalizations, losses, products, creation
+"""
