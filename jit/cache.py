@@ -24,7 +24,7 @@ from minitorch2 import artifacts
 from minitorch2.dispatch import state
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.program import CapturedProgram, capture, is_plain_python
-from minitorch2.jit.guards import Guard, GuardSet
+from minitorch2.jit.guards import GuardSet
 
 LIMIT = 8
 
@@ -132,15 +132,23 @@ class CodeCache:
         where = str(guard.span or "")
         record = Recompile(guard.subject(), what, str(old), str(new), where, text)
         self.recompiles.append(record)
-        self._learn(guard, what)
+        self._learn(entry.guards, args, kwargs)
         artifacts.emit("capture.recompile", self.unit, record, guard=record.guard, what=what,
                        old=record.old, new=record.new, where=where)  # fmt: skip
 
-    def _learn(self, guard: Guard, what: str) -> None:
-        if guard.kind == "tensor" and what.startswith("shape["):
-            name = guard.subject()
-            known = self.free_sizes.get(name, frozenset())
-            self.free_sizes[name] = known | {int(what[6:-1])}
+    def _learn(self, guards: GuardSet, args: tuple, kwargs: dict[str, Any]) -> None:
+        """Every size of an input that is not what the entry has becomes symbolic."""
+        call = guards.call_of(args, kwargs)
+        for guard in guards.guards:
+            if guard.kind != "tensor":
+                continue
+            try:
+                changed = guard.expected.changed_sizes(guard.sources[0].fetch(call))
+            except (AttributeError, LookupError, TypeError):
+                continue
+            if changed:
+                known = self.free_sizes.get(guard.subject(), frozenset())
+                self.free_sizes[guard.subject()] = known | changed
 
     def _warn(self) -> None:
         if self._warned:

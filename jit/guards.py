@@ -16,7 +16,7 @@ and `explain_failure`, which says in plain words what changed.
 A tensor passes by the identity of its `key` (an interned tuple of all that may matter); a key not
 seen yet is checked field by field once and then joins the accepted ones.
 
-Source: the guard compiler follows TorchDynamo's GUARD_FN; keys follow the layout of minitorch2.tensors.
+Source: TorchDynamo's guard functions.
 """
 
 from __future__ import annotations
@@ -68,6 +68,16 @@ class TensorCheck:
             self.accepted.append(key)
         return True
 
+    def changed_sizes(self, tensor: Tensor) -> frozenset[int]:
+        """The dimensions whose size differs, when everything else is comparable."""
+        sizes = tensor.layout.shape
+        if len(sizes) != len(self.shape) or tensor.dtype is not self.dtype:
+            return frozenset()
+        pairs = zip(self.shape, sizes, strict=True)
+        return frozenset(
+            i for i, (expected, got) in enumerate(pairs) if expected is not None and expected != got
+        )
+
     def difference(self, tensor: Any) -> tuple[str, Any, Any] | None:
         """The first field that differs: (name, expected, got)."""
         if type(tensor) is not self.cls:
@@ -113,7 +123,7 @@ class Guard:
 
     def fails(self, call: Call) -> bool:
         """Evaluate the test on a call, for the explanation."""
-        scope = {name: thing for name, thing in self.objects}
+        scope = dict(self.objects)
         names = []
         for index, source in enumerate(self.sources):
             scope[f"_{index}"] = source.fetch(call)
@@ -159,7 +169,9 @@ def _short(value: Any) -> str:
         return f"a tensor of shape {tuple(value.shape)}"
     if isinstance(value, int | float | str | bytes | bool | type(None) | tuple | list | dict):
         text = repr(value)
-        return text if len(text) < 60 and " at 0x" not in text else f"another {type(value).__name__}"
+        return (
+            text if len(text) < 60 and " at 0x" not in text else f"another {type(value).__name__}"
+        )
     return f"another {getattr(value, '__name__', type(value).__name__)}"
 
 
@@ -327,7 +339,7 @@ def value_guard(source: Source, value: Any, span: Span | None) -> Guard:
     meaning = f"was {_short(value)}"
     if value is None or value is True or value is False or value is Ellipsis:
         return Guard("value", (source,), f"{{0}} is not {value!r}", meaning, (), span, value)
-    if type(value) in (int, str, bytes):
+    if type(value) in (int, str, bytes) or (type(value) is float and 0 < abs(value) < 1e300):
         text = repr(value).replace("{", "{{").replace("}", "}}")
         kind = type(value).__name__
         test = f"{{0}} != {text} or type({{0}}) is not {kind}"
@@ -371,7 +383,9 @@ def code_guard(source: Source, code: Any, span: Span | None) -> Guard:
     """A Python function with this body."""
     objects = ((f"CODE_{code.co_name}", code),)
     test = f"{{0}}.__code__ is not <CODE_{code.co_name}>"
-    return Guard("code", (source,), test, f"had the body of {code.co_qualname}", objects, span, code)
+    return Guard(
+        "code", (source,), test, f"had the body of {code.co_qualname}", objects, span, code
+    )
 
 
 def plain_guard(

@@ -95,6 +95,11 @@ ROWS = (
         (),
     ),
     Row(
+        "may-fail",
+        "The operation fails for some numbers, and an except or finally here would have to run.",
+        ("Check the operands before, or move the try statement out.",),
+    ),
+    Row(
         "too-long",
         "The function runs through too many instructions or calls too deeply while captured.",
         ("Compile the body of the loop instead of the loop.",),

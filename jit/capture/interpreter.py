@@ -14,12 +14,10 @@ Source: CPython's Python/bytecodes.c and Objects/exception_handling_notes.txt.
 from __future__ import annotations
 
 import inspect
-
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 from minitorch2 import dispatch
-from minitorch2.artifacts import Span
 from minitorch2.jit.capture import binding, protocols, wrapping
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.handlers import HANDLERS, RETURNED, YIELDED
@@ -35,7 +33,7 @@ from minitorch2.jit.capture.values.base import Arguments, Keywords, Lazy, NotKno
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.exceptions import ExceptionValue
 from minitorch2.jit.capture.values.functions import FunctionValue
-from minitorch2.jit.capture.values.iterators import GeneratorValue, IteratorValue
+from minitorch2.jit.capture.values.iterators import LIST_ITERATOR, GeneratorValue, IteratorValue
 from minitorch2.jit.capture.values.mappings import DictValue, pairs_of
 from minitorch2.jit.capture.values.namespaces import GlobalsValue
 from minitorch2.jit.capture.values.sequences import ListValue, SequenceValue, TupleValue
@@ -53,7 +51,6 @@ class Machine(Inputs, Members):
         self.trace = trace
         self.free_sizes = free_sizes
         self.mode = CaptureMode(state, self.lift)
-        self.last_span: Span | None = None  # where an exception left the captured function
 
     # ---- running frames
 
@@ -136,13 +133,14 @@ class Machine(Inputs, Members):
                 error = None
         finally:
             state.frames.pop()
+            if frame.is_user:
+                state.last_span = frame.current.span
 
     def _unwind(self, frame: Frame, error: UserRaise) -> None:
         """Go to the handler that covers the current instruction, or out of the frame."""
         place = frame.index - 1
         handler = frame.program.handler_at(place)
         if handler is None:
-            self.last_span = self.last_span if len(self.state.frames) > 1 else self.state.span()
             raise error
         del frame.stack[handler.depth :]
         if handler.lasti:
@@ -327,8 +325,8 @@ class Machine(Inputs, Members):
     def iterate_over(self, items: Any) -> Value:
         """An iterator over a list of values, or over a sequence value that may still grow."""
         if isinstance(items, SequenceValue):
-            return IteratorValue(_walk(items), type(iter(items.cls())) if items.cls in (list, tuple)
-                                 else type(iter([])))  # fmt: skip
+            cls = type(iter(())) if items.cls is tuple else LIST_ITERATOR
+            return IteratorValue(_walk(items), cls)
         return IteratorValue(iter(items))
 
     def iterate_by_index(self, value: Value) -> Value:
@@ -402,5 +400,3 @@ def _walk(sequence: SequenceValue) -> Any:
     while index < len(sequence.values):
         yield sequence.values[index]
         index += 1
-
-

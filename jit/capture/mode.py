@@ -46,15 +46,15 @@ class CaptureMode(dispatch.Mode):
         with self.below:
             result = dispatch.call(op, args)
         fakes = tuple(result) if isinstance(result, (tuple, list)) else (result,)
+        if op.effects == "may_fail" and not fakes[0].dtype.is_floating_point:
+            state.may_fail(op.name)
         written = _written(op, args)
         if not written and all(any(fake is given for given in args) for fake in fakes):
             return result  # nothing was done: a dropout in eval mode, a contiguous() that was
         state.written.update(id(tensor.storage) for tensor in written)
         plain = complete_arguments(op, tuple(self._plain(argument) for argument in args))
         values = tuple(state.builder.value(tensor_type(fake)) for fake in fakes)
-        node = Node(
-            op.name, plain, values, dispatch.state.grad_enabled, dispatch.current_origin()
-        )
+        node = Node(op.name, plain, values, dispatch.state.grad_enabled, dispatch.current_origin())
         state.builder.nodes.append(node)
         for fake, value in zip(fakes, values, strict=True):
             if id(fake) not in state.graph_values:

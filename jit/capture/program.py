@@ -29,7 +29,7 @@ from minitorch2.jit.capture.interpreter import Machine
 from minitorch2.jit.capture.source import ArgumentSource, RootSource, Source, argument_names
 from minitorch2.jit.capture.state import CaptureState
 from minitorch2.jit.capture.trace import Trace
-from minitorch2.jit.capture.values.base import UserRaise, Value
+from minitorch2.jit.capture.values.base import NotKnown, UserRaise, Value
 from minitorch2.jit.guards import GuardSet, define
 from minitorch2.jit.ir.graph import Graph
 
@@ -114,7 +114,10 @@ def _run(
         after = dispatch.state.grad_enabled
     except UserRaise as raised:
         kind = raised.value.python_type().__name__
-        raise GraphBreak("exception-escapes", f"it raises {kind}", _last_span(machine)) from None
+        raise GraphBreak("exception-escapes", f"it raises {kind}", state.span()) from None
+    except NotKnown as unknown:
+        what = unknown.args[0].describe()
+        raise GraphBreak("unknown-operation", f"{what} is used as a plain value") from unknown
     except RecursionError:
         raise GraphBreak("too-long", "calls too deep to follow", state.span()) from None
     finally:
@@ -147,10 +150,6 @@ def _call_root(machine: Machine, fn: Any, args: tuple, kwargs: dict[str, Any]) -
 def _finished(guards: GuardSet) -> GuardSet:
     guards.compile()
     return guards
-
-
-def _last_span(machine: Machine) -> Any:
-    return machine.last_span
 
 
 def _check_memory(state: CaptureState) -> None:

@@ -135,9 +135,7 @@ def _special(
     return machine.type_error(f"unsupported operand type(s) for {symbol}: {names}")
 
 
-def _sequence_arithmetic(
-    machine: Machine, symbol: str, left: Value, right: Value
-) -> Value | None:
+def _sequence_arithmetic(machine: Machine, symbol: str, left: Value, right: Value) -> Value | None:
     if symbol == "*":
         if isinstance(right, SequenceValue):
             left, right = right, left
@@ -260,7 +258,10 @@ def plain_key(machine: Machine, value: Value) -> Any:
         return known
     if isinstance(value, TupleValue):
         machine.stop("unknown-operation", "a tuple of objects as a key")
-    if isinstance(value, ObjectValue) and machine.class_lookup(value.cls, "__hash__")[0] is not object:
+    if (
+        isinstance(value, ObjectValue)
+        and machine.class_lookup(value.cls, "__hash__")[0] is not object
+    ):
         if not machine.is_module_class(value.cls):
             machine.stop("unknown-operation", f"hashing a {value.cls.__name__}")
     return ObjectKey(value)

@@ -44,7 +44,9 @@ class Effects:
         cls = target.python_type()
         plain = cls.__setattr__ is object.__setattr__ or name == "grad"
         if value is None:
-            self.record(target, f"del {{0}}.{name}" if plain else f"object_delattr({{0}}, {name!r})")
+            self.record(
+                target, f"del {{0}}.{name}" if plain else f"object_delattr({{0}}, {name!r})"
+            )
         elif plain:
             self.record(target, f"{{0}}.{name} = {{1}}", value)
         else:

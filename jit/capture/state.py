@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from minitorch2.artifacts import Span
 from minitorch2.errors import is_own_file
 from minitorch2.jit import guards as kinds
+from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.instructions import Instruction, Program, decode
 from minitorch2.jit.capture.side_effects import Effects
 from minitorch2.jit.capture.source import AttributeSource, Source
@@ -72,7 +73,6 @@ class InputTensor:
     object: Any
 
 
-
 class CaptureState:
     """The state of one capture."""
 
@@ -91,6 +91,7 @@ class CaptureState:
         self.step = 0
         self.written: set[int] = set()  # storages of fakes that were written
         self.names: dict[str, int] = {}
+        self.last_span: Span | None = None  # of the user's frame that was left last
         self.exception: Value | None = None  # what a bare `raise` raises
 
     # ---- places
@@ -100,7 +101,7 @@ class CaptureState:
         for frame in reversed(self.frames):
             if frame.is_user:
                 return frame.current.span
-        return None
+        return self.last_span
 
     def offset(self) -> int | None:
         """The bytecode offset at that place."""
@@ -108,6 +109,16 @@ class CaptureState:
             if frame.is_user:
                 return frame.current.offset
         return None
+
+    def may_fail(self, name: str) -> None:
+        """An operation that fails for some numbers is recorded: nobody here may want to know."""
+        for frame in self.frames:
+            handler = frame.program.handler_at(frame.index - 1)
+            if handler is None:
+                continue
+            first, second = frame.program.instructions[handler.target : handler.target + 2]
+            if first.name == "PUSH_EXC_INFO" and second.name != "WITH_EXCEPT_START":
+                raise GraphBreak("may-fail", f"{name}() inside a try statement", self.span())
 
     def remember(self, object: Any, value: Value) -> None:
         """`object` is `value` wherever it is met again."""
@@ -159,6 +170,10 @@ class CaptureState:
 
     def guard_no_attribute(self, source: Source | None, name: str) -> None:
         self._plain("keys", source, f"{name!r} in {{0}}.__dict__", f"had no own attribute {name}")
+
+    def guard_no_hooks(self, source: Source, tables: tuple[str, ...]) -> None:
+        test = " or ".join(f"{{0}}.{name}" for name in tables)
+        self._plain("keys", source, test, "had no hooks")
 
     def guard_keys(self, source: Source | None, keys: tuple) -> None:
         """All keys of a dict, in order."""

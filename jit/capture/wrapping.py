@@ -13,6 +13,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.source import (
+    MODULE_TABLES,
     AttributeSource,
     CellSource,
     ConstantSource,
@@ -32,7 +33,7 @@ from minitorch2.jit.capture.values.functions import (
 )
 from minitorch2.jit.capture.values.mappings import DictValue, ObjectKey
 from minitorch2.jit.capture.values.namespaces import CellValue, GlobalsValue, ModuleValue
-from minitorch2.jit.capture.values.objects import ObjectValue, OpaqueValue
+from minitorch2.jit.capture.values.objects import HOOK_TABLES, ObjectValue, OpaqueValue
 from minitorch2.jit.capture.values.sequences import (
     ListValue,
     SetValue,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
 
 HEAP = 1 << 9
+OWN_TABLES = frozenset((*MODULE_TABLES, *HOOK_TABLES))  # always dicts: nn.Module makes them
 NATIVE_CALLABLES = (
     types.BuiltinFunctionType,
     types.MethodDescriptorType,
@@ -76,7 +78,8 @@ def wrap(machine: Machine, object: Any, source: Source) -> Value:
         return machine.input_constant(object, source)
     maker = MAKERS.get(kind)
     if maker is not None:
-        if not isinstance(object, (types.FunctionType, *NATIVE_CALLABLES)):
+        own_table = isinstance(source, AttributeSource) and source.name in OWN_TABLES
+        if not own_table and not isinstance(object, (types.FunctionType, *NATIVE_CALLABLES)):
             state.guard_type(source, kind)
         return maker(machine, object, source)
     if is_constant(object):

@@ -12,7 +12,6 @@ from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.sequences import (
     ListValue,
-
     SetValue,
     SliceValue,
     TupleValue,
@@ -262,5 +261,3 @@ def match_class(machine: Machine, frame: Frame, ins: Instruction) -> None:
             return
         found.append(machine.get_attribute(subject, name))
     frame.stack.append(TupleValue(found))
-
-

@@ -1,7 +1,7 @@
 """Where handlers are registered: instruction name -> function(machine, frame, instruction).
 
-    @handles("NOP", "RESUME")
-    def nothing(machine, frame, instruction): ...
+@handles("NOP", "RESUME")
+def nothing(machine, frame, instruction): ...
 """
 
 from __future__ import annotations

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 Rule = Callable[["Machine", Any, Arguments, Keywords], Value | None]
 
+PURE = ("minitorch2.nn.functional", "minitorch2.nn.init")
 INLINED = (
-    "minitorch2.nn.modules",
-    "minitorch2.nn.module",
+    "minitorch2.nn",
     "minitorch2.optim",
     "minitorch2.utils",
     "minitorch2.autograd.modes",
@@ -47,8 +47,10 @@ def package_rule(function: Any) -> Rule | None:
     if module != "minitorch2" and not module.startswith("minitorch2."):
         return None
     name = function.__name__
-    if name in BY_NAME and not module.startswith("minitorch2.nn.modules"):
+    if name in BY_NAME and function.__qualname__ == name:
         return BY_NAME[name]
+    if module in PURE:
+        return run_directly
     if module == "minitorch2.compiling":
         return _compiled
     for prefix, code in OUTSIDE.items():
@@ -86,11 +88,11 @@ def _stopping(code: str) -> Rule:
 
 
 def _compiled(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value | None:
-    """A compiled function met inside another is inlined as what it wraps."""
-    inner = getattr(function, "__wrapped__", None)
-    if inner is None:
-        machine.stop("unknown-call", f"{function.__name__}()")
-    return machine.call(machine.wrap_function(inner), args, kwargs)
+    """A compiled function met inside another is inlined as the function it was made of."""
+    owner = machine.real(args[0]) if args else None
+    if owner is None or owner.python_type().__name__ != "CompiledFunction":
+        return None
+    return machine.call(machine.get_attribute(owner, "original"), list(args[1:]), kwargs)
 
 
 def _is_grad_enabled(

@@ -177,6 +177,8 @@ class NativeMethod(Value):
         return super().get_attribute(machine, name)
 
     def call(self, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+        if args and self.name != "append":  # the first argument is a key or an index: look at it
+            args = [machine.real(args[0]), *args[1:]]
         return self.owner.call_method(machine, self.name, args, kwargs)
 
     def emit(self, emitter: Emitter) -> str:

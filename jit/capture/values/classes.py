@@ -12,6 +12,7 @@ import enum
 import types
 from typing import TYPE_CHECKING, Any
 
+from minitorch2 import dispatch
 from minitorch2.devices import device
 from minitorch2.dtypes import dtype
 from minitorch2.jit.capture.source import Source
@@ -114,10 +115,7 @@ def construct(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keyw
     if issubclass(cls, BaseException):
         return _exception(machine, value, args, kwargs)
     if cls.__name__ in MODES and cls.__module__.startswith("minitorch2."):
-        mode = MODES[cls.__name__]
-        given = machine.real(args[0]).known() if args else mode
-        return GradModeValue(cls, bool(not given if cls.__name__ == "inference_mode" and args
-                                       else given))
+        return GradModeValue(cls, _grad_mode(machine, cls, args, kwargs))
     if cls in PLAIN_DATA or isinstance(cls, enum.EnumMeta):
         return machine.run_python(cls, args, kwargs)
     if issubclass(cls, Tensor):
@@ -127,6 +125,19 @@ def construct(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keyw
     if issubclass(cls, dict):
         return _dict(machine, cls, args, kwargs)
     return _instance(machine, value, args, kwargs)
+
+
+def _grad_mode(machine: Machine, cls: type, args: Arguments, kwargs: Keywords) -> bool:
+    """The mode a grad-mode context manager sets."""
+    given = [machine.real(value) for value in [*args, *kwargs.values()]]
+    if cls.__name__ == "set_grad_enabled":
+        return machine.truth(given[0])
+    if cls.__name__ == "inference_mode" and given and not machine.truth(given[0]):
+        return dispatch.state.grad_enabled  # it was asked to do nothing
+    mode = MODES[cls.__name__]
+    if given and cls.__name__ != "inference_mode":
+        machine.stop("unknown-call", f"{cls.__name__}() around a function made inside")
+    return bool(mode)
 
 
 def _exception(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keywords) -> Value:

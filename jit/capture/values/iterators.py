@@ -7,7 +7,7 @@ frame of a generator function. Out: `advance(machine)`, the next value or None a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.values.base import (
@@ -25,16 +25,18 @@ if TYPE_CHECKING:
     from minitorch2.jit.capture.state import Frame
 
 
+LIST_ITERATOR = type(iter([]))
+
+
 class IteratorValue(Value):
     """An iterator whose steps are computed by capture; `cls` is the class it stands for."""
 
-    __slots__ = ("steps", "cls", "rest")
+    __slots__ = ("steps", "cls")
 
-    def __init__(self, steps: Iterator[Value], cls: type = type(iter([])), rest: Any = None):
+    def __init__(self, steps: Iterator[Value], cls: type = LIST_ITERATOR):
         super().__init__(None)
         self.steps = steps
         self.cls = cls
-        self.rest = rest
 
     def python_type(self) -> type:
         return self.cls
@@ -57,7 +59,7 @@ class IteratorValue(Value):
         return super().call_method(machine, name, args, kwargs)
 
     def emit(self, emitter: Emitter) -> str:
-        if self.cls is not type(iter([])):
+        if self.cls is not LIST_ITERATOR:
             return super().emit(emitter)
         inside = ", ".join(emitter.value(value) for value in self.steps)
         return emitter.assign(self, f"iter([{inside}])")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SLOT = types.MemberDescriptorType
 TABLES = ("_parameters", "_buffers", "_modules")
+HOOK_TABLES = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
 
 
 class ObjectValue(Value):
@@ -40,7 +41,8 @@ class ObjectValue(Value):
         return self.cls
 
     def known(self) -> Any:
-        if self.object is not None and not self.attributes:
+        """Only what nobody changes is known; to read anything else is to guard it."""
+        if self.object is not None and self.source is not None and self.source.trusted:
             return self.object
         return super().known()
 
@@ -76,8 +78,9 @@ class ObjectValue(Value):
     def get_attribute(self, machine: Machine, name: str) -> Value:
         custom = machine.class_lookup(self.cls, "__getattribute__")
         if custom is not None and isinstance(custom[1], types.FunctionType):
-            return machine.call(machine.class_attribute(self, "__getattribute__"),
-                                [machine.from_python(name)], {})
+            return machine.call(
+                machine.class_attribute(self, "__getattribute__"), [machine.from_python(name)], {}
+            )
         return self.generic_attribute(machine, name)
 
     def generic_attribute(self, machine: Machine, name: str) -> Value:
@@ -109,7 +112,9 @@ class ObjectValue(Value):
             if hasattr(type(attribute), "__set__"):
                 return machine.bind_attribute(self, found[0], name, attribute)
         trusted = found is not None and is_trusted_module(found[0].__module__)
-        own = self.own(machine, name, quiet=trusted and name != "forward")
+        # A part of a module is never in the instance dict as well: nn.Module sees to it.
+        quiet = trusted or (found is None and machine.is_module_class(self.cls))
+        own = self.own(machine, name, quiet=quiet and name != "forward")
         if own is not None or found is None:
             return own
         if isinstance(found[1], functools.cached_property):
@@ -124,9 +129,7 @@ class ObjectValue(Value):
         elif self.object is None or self.source is None or not hasattr(self.object, name):
             found = None
         else:
-            found = machine.lazy(
-                getattr(self.object, name), AttributeSource(self.source, name)
-            )
+            found = machine.lazy(getattr(self.object, name), AttributeSource(self.source, name))
             self.attributes[name] = found
         if found is None:
             machine.raise_(AttributeError, name)
@@ -198,9 +201,23 @@ class ObjectValue(Value):
         return machine.call(machine.class_attribute(self, name), list(args), {})
 
     def call(self, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-        if machine.class_lookup(self.cls, "__call__") is None:
+        found = machine.class_lookup(self.cls, "__call__")
+        if found is None:
             return super().call(machine, args, kwargs)
+        if found[0].__name__ == "Module" and self._has_no_hooks(machine):
+            return machine.call(self.get_attribute(machine, "forward"), args, kwargs)
         return machine.call(machine.class_attribute(self, "__call__"), args, kwargs)
+
+    def _has_no_hooks(self, machine: Machine) -> bool:
+        """Whether calling this module is calling its forward; guarded as one fact."""
+        if self.object is None or self.source is None or not machine.is_module_class(self.cls):
+            return False
+        if any(name in self.attributes for name in HOOK_TABLES):
+            return False
+        if any(getattr(self.object, name) for name in HOOK_TABLES):
+            return False
+        machine.state.guard_no_hooks(self.source, HOOK_TABLES)
+        return True
 
     def get_item(self, machine: Machine, key: Value) -> Value:
         found = self.special(machine, "__getitem__", key)
@@ -373,6 +390,10 @@ class OpaqueValue(Value):
         if hasattr(type(self.object), "__next__"):
             machine.stop("iterator-argument", f"a {type(self.object).__name__} from outside")
         return machine.stop("unknown-object", f"iterating a {type(self.object).__name__}")
+
+    def advance(self, machine: Machine) -> Value | None:
+        """An iterator from outside would have to be moved to be read."""
+        return machine.stop("iterator-argument", f"a {type(self.object).__name__} from outside")
 
     get_item = length = contains = call = (  # type: ignore[assignment]
         lambda self, machine, *_: machine.stop(

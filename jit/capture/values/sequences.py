@@ -73,7 +73,9 @@ class SequenceValue(Value):
         if len(args) > 1:
             machine.stop("unknown-call", f"{self.cls.__name__}.index with bounds")
         if not places:
-            machine.raise_(ValueError, f"{self.cls.__name__}.index(x): x not in {self.cls.__name__}")
+            machine.raise_(
+                ValueError, f"{self.cls.__name__}.index(x): x not in {self.cls.__name__}"
+            )
         return machine.from_python(places[0])
 
 

@@ -18,7 +18,9 @@ def through_interpreter(program: Any) -> Any:
 def compiled(fn: Any, **options: Any) -> CodeCache:
     """A compiled function whose graphs are interpreted; breaks are errors unless asked for."""
     options.setdefault("fullgraph", True)
-    return CodeCache(fn, f"test:{getattr(fn, '__name__', 'module')}#0", through_interpreter, **options)
+    return CodeCache(
+        fn, f"test:{getattr(fn, '__name__', 'module')}#0", through_interpreter, **options
+    )
 
 
 def same(left: Any, right: Any) -> bool:

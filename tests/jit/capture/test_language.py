@@ -1,4 +1,5 @@
 """Each feature of the language: the captured graph, interpreted, gives what Python gives."""
+# ruff: noqa: B010, C408, C409, C417, F821, UP031, UP032 -- odd spellings are what is tested
 
 import collections
 import functools
@@ -92,7 +93,8 @@ def builtin_functions(x, a, b):
     kept = list(filter(None, [0, 1, 2]))
     return (
         pairs, numbered, mapped, kept, max(a, b), min([3, 1]), sum([x, x, x]), abs(-a),
-        sorted([3, 1, 2], key=lambda v: -v), list(reversed([1, 2])), len(x), isinstance(x, torch.Tensor),
+        sorted([3, 1, 2], key=lambda v: -v), list(reversed([1, 2])), len(x),
+        isinstance(x, torch.Tensor),
         isinstance(a, (int, str)), callable(len), getattr(x, "nope", 5), hasattr(x, "shape"),
         divmod(7, 2), round(2.6), int("3"), float(2), str(a), all([1, 1]), tuple([1]), bool([]),
         type(a) is int, max([1, 5], key=lambda v: -v), list(itertools.chain([1], [2])),
@@ -102,7 +104,12 @@ def builtin_functions(x, a, b):
 
 
 def formatting(x, a, b):
-    return f"{a} {b!r:>4} {1.5:.2f} {x.shape}", "%d-%s" % (a, b), "{} {k}".format(a, k=b), "-".join("ab")
+    return (
+        f"{a} {b!r:>4} {1.5:.2f} {x.shape}",
+        "%d-%s" % (a, b),
+        "{} {k}".format(a, k=b),
+        "-".join("ab"),
+    )
 
 
 def slices(x, a, b):
@@ -284,8 +291,10 @@ def classes(x, a, b):
     two.n += 1
     setattr(one, "late", 7)
     return (
-        one.apply(x), two.doubled, one.static(1), one.scale, one + two, 1 + one, one == two, one < two,
-        len(two), list(two), one(10), 4 in two, one.extra, one.late, bool(two), sorted([two, one])[0].n,
+        one.apply(x), two.doubled, one.static(1), one.scale, one + two, 1 + one,
+        one == two, one < two,
+        len(two), list(two), one(10), 4 in two, one.extra, one.late, bool(two),
+        sorted([two, one])[0].n,
         hasattr(one, "nothing"), isinstance(one, Base), type(two).__name__, max(one, two).n,
     )  # fmt: skip
 
