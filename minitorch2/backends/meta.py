@@ -28,7 +28,9 @@ def run(op: Op, args: tuple) -> Any:
     where = device_of(op, args)
     if isinstance(found, Meta):
         return fake_tensor(found.shape, found.dtype, result_layout(op, args, found), where)
-    return tuple(fake_tensor(meta.shape, meta.dtype, None, where) for meta in found)
+    return tuple(
+        fake_tensor(meta.shape, meta.dtype, result_layout(op, args, meta), where) for meta in found
+    )
 
 
 def device_of(op: Op, args: tuple) -> Any:
@@ -44,6 +46,8 @@ def device_of(op: Op, args: tuple) -> Any:
 
 def result_layout(op: Op, args: tuple, meta: Meta) -> Layout | None:
     """The layout of a fresh result; None is contiguous."""
+    if op.keeps:
+        return pointwise_layout(meta.shape, [args[0].layout])
     if op.kind != "pointwise":
         return None
     return pointwise_layout(meta.shape, [t.layout for t in pointwise_tensors(op, args)])

@@ -12,10 +12,18 @@ from typing import Any
 import numpy
 
 from minitorch2 import dispatch
-from minitorch2.layouts import Layout
-from minitorch2.ops.infer import infer_pointwise, pointwise_dtypes, pointwise_layout
+from minitorch2.dtypes import FLOATING, INTEGER
+from minitorch2.layouts import Layout, check_inside
+from minitorch2.ops.infer import (
+    check_operand,
+    infer_pointwise,
+    pointwise_dtypes,
+    pointwise_layout,
+)
 from minitorch2.ops.table import Op
 from minitorch2.tensors import Tensor, wrap
+
+_FLOAT32 = numpy.dtype("float32")
 
 
 def run(op: Op, args: tuple) -> Any:
@@ -23,9 +31,7 @@ def run(op: Op, args: tuple) -> Any:
     if op.kind == "pointwise":
         return run_pointwise(op, args)
     if op.view is not None:
-        source = args[0]
-        layout = op.view(source.layout, *args[1:])
-        return Tensor(source.storage, layout, source.dtype)
+        return run_view(op, args)
     if op.kind == "inplace":
         op.eager(args[0].array, *[unwrap(a) for a in args[1:]])  # type: ignore[misc]
         args[0].storage.version += 1
@@ -35,8 +41,27 @@ def run(op: Op, args: tuple) -> Any:
     with numpy.errstate(all="ignore"):
         result = op.eager(*[unwrap(argument) for argument in args])  # type: ignore[misc]
     if type(result) is tuple:
-        return tuple(wrap(array) for array in result)
-    return wrap(result)
+        return tuple(wrap(finished(op, args, array)) for array in result)
+    return wrap(finished(op, args, result))
+
+
+def run_view(op: Op, args: tuple) -> Tensor:
+    """Another tensor on the same storage."""
+    source = args[0]
+    layout = op.view(source.layout, *args[1:])  # type: ignore[misc]
+    if op.effects == "may_fail":  # as_strided: nothing but the storage limits it
+        elements = source.storage.nbytes // source.dtype.itemsize
+        check_inside(layout, elements, f"{op.name}({list(layout.shape)}, {list(layout.strides)})")
+    return Tensor(source.storage, layout, source.dtype)
+
+
+def finished(op: Op, args: tuple, array: Any) -> numpy.ndarray:
+    """A result with the strides torch gives it: row-major, or those of the first tensor."""
+    if op.keeps:
+        return laid_out(array, pointwise_layout(array.shape, [args[0].layout]))
+    if op.kind != "gather" and not array.flags.c_contiguous:
+        return array.copy(order="C")
+    return array
 
 
 def unwrap(value: Any) -> Any:
@@ -50,48 +75,56 @@ def unwrap(value: Any) -> Any:
 
 def run_pointwise(op: Op, args: tuple) -> Tensor:
     """Convert the operands, compute, and lay the result out as torch does."""
-    try:
-        compute, result_dtype = pointwise_dtypes(op, args)
-    except (AttributeError, TypeError, AssertionError):
-        infer_pointwise(op, args)  # says which operand is wrong
-        raise
-    wanted = compute.numpy
+    for position in op.tensor_positions:
+        if not isinstance(args[position], Tensor):
+            check_operand(op, args, position)
+    compute, result_dtype = pointwise_dtypes(op, args)
+    work = working_type(op, compute)
     values, tensors = [], []
     for parameter, argument in zip(op.signature.parameters, args, strict=True):
         if isinstance(argument, Tensor):
             tensors.append(argument)
             argument = argument.array
-            if parameter.type == "Operand" and argument.dtype != wanted:
-                argument = argument.astype(wanted)
+            if parameter.type == "Operand" and argument.dtype != work:
+                if argument.dtype != compute.numpy:
+                    argument = argument.astype(compute.numpy)
+                argument = argument.astype(work, copy=False)
         elif parameter.type == "Operand" and argument is not None:
-            argument = number_as(argument, compute)
+            argument = number_as(argument, compute, work)
         values.append(argument)
     try:
         with numpy.errstate(all="ignore"):
             result = op.eager(*values)  # type: ignore[misc]
+            if type(result) is not numpy.ndarray:
+                result = numpy.asarray(result)
+            if result.dtype != result_dtype.numpy:
+                result = result.astype(result_dtype.numpy)
     except (ValueError, TypeError):
         infer_pointwise(op, args)  # the same words as capture's
         raise
-    if type(result) is not numpy.ndarray:
-        result = numpy.asarray(result)
-    if result.dtype != result_dtype.numpy:
-        result = result.astype(result_dtype.numpy)
     if result.ndim > 1 and not all(t.array.flags.c_contiguous for t in tensors):
         result = laid_out(result, pointwise_layout(result.shape, [t.layout for t in tensors]))
-    elif result.base is not None:
+    elif result.base is not None or any(result is t._array for t in tensors):
         result = result.copy()
     return wrap(result)
 
 
-def number_as(value: Any, compute: Any) -> Any:
-    """A Python number as a numpy scalar of the compute dtype (wrapping as torch's cast does)."""
-    if compute.category == 1 and isinstance(value, (int, numpy.integer)):
+def working_type(op: Op, compute: Any) -> Any:
+    """The numpy dtype a pointwise op computes in: 16-bit floats are computed in float32."""
+    if compute.itemsize == 2 and compute.category == FLOATING and op.promote != "convert":
+        return _FLOAT32
+    return compute.numpy
+
+
+def number_as(value: Any, compute: Any, work: Any) -> Any:
+    """A Python number as a numpy scalar of the working type (wrapping as torch's cast does)."""
+    if compute.category == INTEGER and isinstance(value, (int, numpy.integer)):
         bits = 8 * compute.itemsize
         value = int(value) & ((1 << bits) - 1)
         if compute.is_signed and value >> (bits - 1):
             value -= 1 << bits
     with numpy.errstate(all="ignore"):
-        return compute.numpy.type(value)
+        return work.type(value)
 
 
 def laid_out(array: numpy.ndarray, layout: Layout) -> numpy.ndarray:

@@ -10,10 +10,15 @@ elementwise  pointwise rows of one operand
 reductions   sums, extrema, truth over dimensions
 views        other shapes of the same memory
 products     matrix products
-movement     gather, scatter, index, concatenate
+gathers      gather, scatter, index
+movement     concatenate, flip, copy, sort
+writes       writes through views, as pure functions
 creation     tensors from sizes and from random counters
-composites   rows defined by other rows
+composites   rows defined by other rows: arithmetic, reductions
+shapes       composites that give other shapes
+selection    composites that select elements
 neural       composites of neural networks
+losses       composites that are losses
 rows         imports all of the above
 inplace      copy_, and the in-place forms derived from other rows
 indexing     what brackets mean

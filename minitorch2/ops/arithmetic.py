@@ -12,8 +12,9 @@ import math
 import numpy
 
 from minitorch2.dispatch import call
-from minitorch2.errors import DivisionByZero
-from minitorch2.ops.table import POINTWISE, defop
+from minitorch2.errors import DivisionByZero, DtypeError, OperationError
+from minitorch2.ops.infer import describe
+from minitorch2.ops.table import POINTWISE, defop, lookup
 
 
 def _add(a, b, alpha):
@@ -28,12 +29,49 @@ def _dtype(a, b):
     return a.dtype if isinstance(a, (numpy.ndarray, numpy.generic)) else b.dtype
 
 
+def _whole(a, b):
+    """Whether integers (or bools) are computed with."""
+    return _dtype(a, b).kind in "iub"
+
+
+def _is(value, name):
+    found = getattr(value, "dtype", None)
+    return found.short == name if found is not None else name == "bool" and value is True
+
+
+def _check_alpha(op, args):
+    self, other, alpha = args
+    if alpha == 1 and type(alpha) is int:
+        return
+    if type(alpha) is float and not any(
+        type(x) is float or getattr(getattr(x, "dtype", None), "is_floating_point", False)
+        for x in (self, other)
+    ):
+        raise DtypeError(
+            describe(op, args),
+            "For integral input tensors, argument alpha must not be a floating point number",
+            "give an integer alpha, or convert an operand to a floating dtype",
+        )
+
+
+def _check_sub(op, args):
+    for value in args[:2]:
+        if type(value) is bool or _is(value, "bool"):
+            raise DtypeError(
+                describe(op, args),
+                "Subtraction, the `-` operator, with a bool tensor is not supported",
+                "use `^` or logical_xor for bools, `~` to invert a mask, or convert with .int()",
+            )
+    _check_alpha(op, args)
+
+
 defop(
     "add(Operand self, Operand other, *, Scalar alpha=1) -> Tensor",
     POINTWISE,
     eager=_add,
     expr="self + other * alpha",
     vjp=lambda s, g: (g, g if s.alpha == 1 else g * s.alpha),
+    check=_check_alpha,
     doc="Sum of two operands, the second times `alpha`.",
 )
 defop(
@@ -42,6 +80,7 @@ defop(
     eager=_sub,
     expr="self - other * alpha",
     vjp=lambda s, g: (g, -g if s.alpha == 1 else g * -s.alpha),
+    check=_check_sub,
     doc="Difference of two operands, the second times `alpha`.",
 )
 defop(
@@ -74,18 +113,29 @@ defop(
 
 
 def _check_zero(a, b, name):
-    if _dtype(a, b).kind in "iub" and numpy.any(numpy.equal(b, 0)):
+    if _whole(a, b) and numpy.any(numpy.equal(b, 0)):
         raise DivisionByZero(f"{name}(integers)", "ZeroDivisionError: integer division by zero")
 
 
 def _floor_divide(a, b):
+    """For floats from the exact remainder, so that rounding of a / b cannot miss a whole number."""
     _check_zero(a, b, "floor_divide")
-    return numpy.floor_divide(a, b)
+    if _whole(a, b):
+        return numpy.floor_divide(a, b)
+    rest = numpy.fmod(a, b)
+    quotient = (a - rest) / b
+    down = numpy.not_equal(rest, 0) & (numpy.less(b, 0) != numpy.less(rest, 0))
+    quotient = numpy.where(down, quotient - 1, quotient).astype(rest.dtype)
+    floored = numpy.floor(quotient)
+    floored = numpy.where(numpy.greater(quotient - floored, 0.5), floored + 1, floored)
+    signed_zero = numpy.copysign(numpy.zeros_like(rest), numpy.true_divide(a, b))
+    result = numpy.where(numpy.equal(quotient, 0), signed_zero, floored)
+    return numpy.where(numpy.equal(b, 0), numpy.true_divide(a, b), result).astype(rest.dtype)
 
 
 def _trunc_divide(a, b):
     _check_zero(a, b, "div(rounding_mode='trunc')")
-    if _dtype(a, b).kind == "f":
+    if not _whole(a, b):
         return numpy.trunc(numpy.true_divide(a, b))
     quotient = numpy.floor_divide(a, b)
     inexact = numpy.not_equal(quotient * b, a)
@@ -94,7 +144,11 @@ def _trunc_divide(a, b):
 
 def _remainder(a, b):
     _check_zero(a, b, "remainder")
-    return numpy.remainder(a, b)
+    if _whole(a, b):
+        return numpy.remainder(a, b)
+    rest = numpy.fmod(a, b)
+    other_side = numpy.not_equal(rest, 0) & (numpy.less(b, 0) != numpy.less(rest, 0))
+    return numpy.where(other_side, rest + b, rest).astype(rest.dtype)
 
 
 def _fmod(a, b):
@@ -102,12 +156,19 @@ def _fmod(a, b):
     return numpy.fmod(a, b)
 
 
+def _no_slope(s, g):
+    """The gradient of a function that is constant between its jumps: zeros."""
+    return g * 0, g * 0
+
+
 defop(
     "floor_divide(Operand self, Operand other) -> Tensor",
     POINTWISE,
     eager=_floor_divide,
     expr="floor_divide(self, other)",
+    accepts="if",
     effects="may_fail",
+    vjp=_no_slope,
     doc="Quotient rounded towards minus infinity.",
 )
 defop(
@@ -115,7 +176,10 @@ defop(
     POINTWISE,
     eager=_trunc_divide,
     expr="trunc_divide(self, other)",
+    accepts="if",
     effects="may_fail",
+    vjp=_no_slope,
+    torch="torch.div",
     function=False,
     method=False,
     doc="Quotient rounded towards zero.",
@@ -125,9 +189,10 @@ defop(
     POINTWISE,
     eager=_remainder,
     expr="remainder(self, other)",
+    accepts="if",
     effects="may_fail",
     saves="self other",
-    vjp=lambda s, g: (g, -g * _quotient(s.self, s.other, "floor")),
+    vjp=lambda s, g: (g, -g * _divided("floor_divide", s.self, s.other)),
     doc="Remainder with the sign of the divisor.",
 )
 defop(
@@ -135,16 +200,28 @@ defop(
     POINTWISE,
     eager=_fmod,
     expr="fmod(self, other)",
+    accepts="if",
     effects="may_fail",
     saves="self other",
-    vjp=lambda s, g: (g, -g * _quotient(s.self, s.other, "trunc")),
+    vjp=lambda s, g: (g, -g * _divided("trunc_divide", s.self, s.other)),
     doc="Remainder with the sign of the dividend.",
 )
 
 
-def _quotient(a, b, rounding):
+def _divided(name, a, b):
     """The whole part of a quotient, as the vjp of a remainder needs it (no gradient flows)."""
-    return (a / b).floor() if rounding == "floor" else (a / b).trunc()
+    return call(lookup(name), (a, b))
+
+
+def _check_pow(op, args):
+    self, exponent = args
+    whole = not self.dtype.is_floating_point if hasattr(self, "dtype") else False
+    if whole and type(exponent) is int and exponent < 0:
+        raise OperationError(
+            describe(op, args),
+            "Integers to negative integer powers are not allowed",
+            "convert the base first: x.float() ** -1",
+        )
 
 
 def _pow(a, b):
@@ -195,6 +272,8 @@ defop(
     POINTWISE,
     eager=_pow,
     expr="pow(self, exponent)",
+    accepts="if",
+    check=_check_pow,
     saves="self exponent result",
     vjp=_pow_vjp,
     doc="`self` to the power `exponent`.",
@@ -214,22 +293,18 @@ defop(
 )
 
 
-def _extremum_vjp(s, g):
-    """A tie shares the gradient half and half, as torch does."""
-    share = where(s.self == s.other, 0.5, 1.0).to(g.dtype)
-    mine = (s.self >= s.other) if s.mark == "max" else (s.self <= s.other)
-    other = (s.self <= s.other) if s.mark == "max" else (s.self >= s.other)
-    return g * where(mine, share, 0.0), g * where(other, share, 0.0)
+def _shared(s, g, lost, lost_other):
+    """A tie shares the gradient half and half; nan gives it to both, as torch does."""
+    g = where(s.self == s.other, g * 0.5, g)
+    return where(lost, 0.0, g), where(lost_other, 0.0, g)
 
 
 def _maximum_vjp(s, g):
-    s.__dict__["mark"] = "max"
-    return _extremum_vjp(s, g)
+    return _shared(s, g, s.self < s.other, s.self > s.other)
 
 
 def _minimum_vjp(s, g):
-    s.__dict__["mark"] = "min"
-    return _extremum_vjp(s, g)
+    return _shared(s, g, s.self > s.other, s.self < s.other)
 
 
 defop(
@@ -294,6 +369,7 @@ for _name, _function, _symbol in (
         POINTWISE,
         eager=_function,
         expr=f"self {_symbol} other",
+        accepts="i" if "shift" in _name else "bi",
         doc=f"self {_symbol} other on the bits of integers (or on bools).",
     )
 
@@ -302,10 +378,20 @@ def _where_vjp(s, g):
     return None, where(s.condition, g, 0.0), where(s.condition, 0.0, g)
 
 
+def _check_where(op, args):
+    if args[0].dtype.short not in ("bool", "u8"):
+        raise DtypeError(
+            describe(op, args),
+            f"where expected condition to be a boolean tensor, but got {args[0].dtype}",
+            "compare it: x != 0",
+        )
+
+
 WHERE = defop(
     "where(Tensor condition, Operand self, Operand other) -> Tensor",
     POINTWISE,
     eager=numpy.where,
+    check=_check_where,
     expr="select(condition, self, other)",
     saves="condition",
     vjp=_where_vjp,

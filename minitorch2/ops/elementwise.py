@@ -121,6 +121,7 @@ defop(
     POINTWISE,
     eager=numpy.negative,
     expr="-self",
+    accepts="if",
     vjp=lambda s, g: -g,
     doc="The negative.",
 )
@@ -129,6 +130,7 @@ defop(
     POINTWISE,
     eager=numpy.abs,
     expr="abs(self)",
+    accepts="if",
     saves="self",
     vjp=lambda s, g: g * s.self.sign(),
     doc="The absolute value.",
@@ -162,6 +164,7 @@ for _name, _function in (
         POINTWISE,
         eager=_identity_for_integers(_function),
         expr=f"{_name}(self)",
+        accepts="if",
         vjp=lambda s, g: g * 0,
         doc=f"Rounding: {_name} (halves to even).",
     )
@@ -179,6 +182,7 @@ defop(
     POINTWISE,
     eager=numpy.invert,
     expr="~self",
+    accepts="bi",
     doc="The bits inverted (bools negated).",
 )
 defop(
@@ -212,7 +216,7 @@ def _relu(a):
 
 
 def _relu_vjp(s, g):
-    return call(WHERE, (s.result > 0, g, 0.0))
+    return call(WHERE, (s.result <= 0, 0.0, g))
 
 
 RELU = defop(
@@ -220,6 +224,7 @@ RELU = defop(
     POINTWISE,
     eager=_relu,
     expr="maximum(self, 0)",
+    accepts="if",
     saves="result",
     vjp=_relu_vjp,
     doc="max(self, 0); nan stays nan.",
@@ -248,4 +253,18 @@ CONVERT = defop(
     method=False,
     function=False,
     doc="The elements in another dtype.",
+)
+
+# What a write under no_grad leaves behind when a graph is made functional: other data, same history.
+defop(
+    "rebase(Tensor self, Tensor data) -> Tensor",
+    POINTWISE,
+    eager=lambda a, data: data.copy(),
+    infer=lambda self, data: Meta(tuple(data.shape), data.dtype),
+    expr="data",
+    promote="rebase",
+    vjp=lambda s, g: (g, None),
+    method=False,
+    function=False,
+    doc="The elements of `data` with the history of `self`.",
 )

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from minitorch2 import dtypes
-from minitorch2.errors import ArgumentTypeError
+from minitorch2.errors import ArgumentTypeError, DtypeError
 from minitorch2.layouts import Layout, broadcast_shapes, contiguous, normalize_dims
 from minitorch2.ops.table import Meta, Op
 
@@ -50,7 +50,17 @@ def pointwise_dtypes(op: Op, args: Sequence[Any]) -> tuple[dtypes.dtype, dtypes.
     """The dtype a pointwise op computes in, and the dtype of its result."""
     if op.promote == "convert":
         return args[0].dtype, args[1]
+    if op.promote == "rebase":
+        return args[1].dtype, args[1].dtype
     compute = dtypes.result_type(*pointwise_operands(op, args))
+    if "bif"[compute.category] not in op.accepts:
+        raise DtypeError(
+            describe(op, args),
+            f"{op.name} is not defined for {compute}",
+            "convert an operand first",
+        )
+    if op.check is not None:
+        op.check(op, args)
     if op.promote == "float" and compute.category != dtypes.FLOATING:
         compute = dtypes.get_default_dtype()
     return compute, dtypes.bool if op.promote == "bool" else compute

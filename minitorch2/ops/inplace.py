@@ -98,9 +98,14 @@ class _no_grad:
 
 def _inplace_form(op: Op):
     """The decomposition of an op's in-place form."""
+    first = op.signature.parameters[0].name
 
     def inplace(self, *rest):
-        result = op.public(self, *rest) if op.kind == COMPOSITE else call(op, (self, *rest))
+        source = self
+        if state.grad_enabled and (op.kind == COMPOSITE or first in op.saves):
+            if self.requires_grad or any(getattr(value, "requires_grad", False) for value in rest):
+                source = call(lookup("clone"), (self,))  # the vjp needs the value before the write
+        result = call(op, (source, *rest))
         if result.dtype is not self.dtype:
             if not dtypes.can_cast(result.dtype, self.dtype):
                 raise DtypeError(
@@ -144,6 +149,7 @@ def derive(op: Op) -> Op:
 
 
 FUNCTIONS_TOO = ("relu", "exp", "sqrt", "abs", "neg", "tanh", "sigmoid", "clamp")
+WITHOUT = ("maximum", "minimum", "isnan", "isinf", "isfinite")
 OTHERS = (
     "masked_fill",
     "clamp",
@@ -167,7 +173,6 @@ OTHERS = (
 def derive_all() -> None:
     """Add an in-place form for every pointwise method and for the movement ops that have one."""
     for op in all_ops():
-        usual = op.kind == POINTWISE and op.method and op.name not in ("where", "isnan")
+        usual = op.kind == POINTWISE and op.method and op.name not in WITHOUT
         if usual or op.name in OTHERS:
-            if op.name + "_" not in {each.name for each in all_ops()}:
-                derive(op)
+            derive(op)

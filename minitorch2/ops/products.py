@@ -45,7 +45,7 @@ def _infer_matmul(self, other):
 def _matmul(a, b):
     if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
         return numpy.matmul(a.astype(numpy.float32), b.astype(numpy.float32)).astype(a.dtype)
-    return numpy.ascontiguousarray(numpy.matmul(a, b))
+    return numpy.asarray(numpy.matmul(a, b))
 
 
 def _matmul_vjp(s, g):

@@ -8,11 +8,16 @@ from minitorch2.ops import (
     composites,
     creation,
     elementwise,
+    gathers,
+    losses,
     movement,
     neural,
     products,
     reductions,
+    selection,
+    shapes,
     views,
+    writes,
 )
 
 ROW_FILES = (
@@ -21,8 +26,13 @@ ROW_FILES = (
     reductions,
     views,
     products,
+    gathers,
     movement,
+    writes,
     creation,
     composites,
+    shapes,
+    selection,
     neural,
+    losses,
 )

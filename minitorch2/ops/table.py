@@ -55,6 +55,9 @@ class Op:
     decomp     a composite's definition in tensor ops
     expr       a pointwise op's definition for one element; a reduction's combining operation
     promote    pointwise: 'promote', 'float', 'bool' (result bool), 'convert'
+    accepts    pointwise: categories the dtype it computes in may have ('b', 'i', 'f')
+    check      pointwise: (op, arguments) -> None, raises where torch refuses further
+    keeps      whether the result is laid out as the first tensor is (a copy of it)
     effects    'random', 'may_fail', 'writes' or ''
     method     whether it is a Tensor method too; `function`: whether a function of the package
     """
@@ -71,6 +74,9 @@ class Op:
     decomp: Callable | None = None
     expr: str = ""
     promote: str = "promote"
+    accepts: str = "bif"
+    check: Callable | None = None
+    keeps: bool = False
     effects: str = ""
     method: bool = True
     function: bool = True
@@ -104,7 +110,7 @@ def defop(signature: str, kind: str, **fields: Any) -> Op:
     assert parsed.name not in _table, f"op {parsed.name} is defined twice"
     saves = fields.pop("saves", "")
     op = Op(parsed.name, parsed, kind, saves=tuple(saves.split()), **fields)
-    op.torch = op.torch or f"torch.{parsed.name}"
+    op.torch = op.torch or ("torch." if op.function else "torch.Tensor.") + parsed.name
     return add_row(op)
 
 

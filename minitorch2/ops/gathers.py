@@ -1,0 +1,326 @@
+"""Rows that pick and place elements by integer indices: gather, scatter, index, nonzero.
+
+In: tensors and integer indices. Out: new tensors. Index checks name the bad index.
+
+Source: torch's documentation of each function.
+"""
+
+import numpy
+
+from minitorch2 import dtypes
+from minitorch2.dispatch import call
+from minitorch2.errors import DtypeError, IndexOutOfRange, ShapeError
+from minitorch2.layouts import broadcast_shapes, normalize_dim
+from minitorch2.ops.infer import describe_value
+from minitorch2.ops.table import GATHER, Meta, defop, lookup
+
+
+def _op(name, *args):
+    return call(lookup(name), args)
+
+
+def _zeros(spec, like):
+    return _op("full", tuple(spec.shape), 0, like.dtype, like.device)
+
+
+def check_index(index, size, dim, name):
+    """IndexOutOfRange when an element of an index array lies outside [0, size)."""
+    bad = (index < 0) | (index >= size)
+    if bad.any():
+        value = int(index[bad].reshape(-1)[0])
+        raise IndexOutOfRange(
+            f"{name} along dimension {dim}",
+            f"index {value} is out of bounds for dimension {dim} with size {size}",
+            f"indices must be from 0 to {size - 1}",
+        )
+
+
+def _check_index_dtype(index, name):
+    if index.dtype not in (dtypes.int64, dtypes.int32):
+        raise DtypeError(
+            f"{name} with an index of dtype {index.dtype}",
+            "expected dtype int64 for index",
+            "use index.long()",
+        )
+
+
+def _gather(a, dim, index):
+    if a.ndim == 0:
+        return numpy.broadcast_to(a, index.shape).copy()
+    check_index(index, a.shape[dim], dim, "gather()")
+    trimmed = tuple(
+        slice(None) if d == dim % a.ndim else slice(index.shape[d]) for d in range(a.ndim)
+    )
+    return numpy.take_along_axis(a[trimmed], index, dim)
+
+
+def _infer_gather(self, dim, index):
+    _check_index_dtype(index, "gather()")
+    at = normalize_dim(dim, self.ndim)
+    if self.ndim != index.ndim:
+        raise ShapeError(
+            f"gather({describe_value(self)}, {dim}, {describe_value(index)})",
+            "index tensor must have the same number of dimensions as input tensor",
+            "unsqueeze the index",
+        )
+    for d in range(self.ndim):
+        if d != at and index.shape[d] > self.shape[d]:
+            raise ShapeError(
+                f"gather({describe_value(self)}, {dim}, {describe_value(index)})",
+                f"size does not match at dimension {d}",
+                "the index may not be larger than the input there",
+            )
+    return Meta(tuple(index.shape), self.dtype)
+
+
+defop(
+    "gather(Tensor self, int dim, Tensor index) -> Tensor",
+    GATHER,
+    eager=_gather,
+    infer=_infer_gather,
+    saves="index",
+    effects="may_fail",
+    vjp=lambda s, g: (_op("scatter_add", _zeros(s.self, g), s.dim, s.index, g), None),
+    doc="For each index, the element at that place along `dim`.",
+)
+
+
+def _scatter_add(a, dim, index, src):
+    result = a.copy()
+    if a.ndim == 0:
+        return (result + src.reshape(()) if index.size else result).astype(a.dtype)
+    check_index(index, a.shape[dim], dim, "scatter_add()")
+    places = list(numpy.indices(index.shape, sparse=True))
+    places[dim] = index
+    values = src[tuple(slice(size) for size in index.shape)]
+    numpy.add.at(result, tuple(places), values)
+    return result
+
+
+def _infer_scatter(self, dim, index, src):
+    _check_index_dtype(index, "scatter()")
+    normalize_dim(dim, self.ndim)
+    if src is not None and self.dtype is not src.dtype:
+        raise DtypeError(
+            "scatter()",
+            f"expected self.dtype to be equal to src.dtype, got {self.dtype} and {src.dtype}",
+        )
+    return Meta(tuple(self.shape), self.dtype)
+
+
+def _trim(g, index):
+    for dim, size in enumerate(index.shape):
+        if g.shape[dim] != size:
+            g = _op("slice", g, dim, 0, size, 1)
+    return g
+
+
+defop(
+    "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+    GATHER,
+    eager=_scatter_add,
+    infer=_infer_scatter,
+    saves="index",
+    effects="may_fail",
+    vjp=lambda s, g: (g, None, _pad_to(_op("gather", g, s.dim, s.index), s.src.shape)),
+    doc="`self` with each element of `src` added at its index along `dim`.",
+)
+
+
+def _pad_to(g, shape):
+    if tuple(g.shape) == tuple(shape):
+        return g
+    result = _op("full", tuple(shape), 0, g.dtype, g.device)
+    return _write_corner(result, g, 0)
+
+
+def _write_corner(base, value, dim):
+    if dim == base.ndim:
+        return value
+    inner = _op("slice", base, dim, 0, value.shape[dim], 1)
+    return _op(
+        "slice_scatter", base, _write_corner(inner, value, dim + 1), dim, 0, value.shape[dim], 1
+    )
+
+
+def _scatter(a, dim, index, src):
+    result = a.copy()
+    if a.ndim == 0:
+        return numpy.asarray(src.reshape(()) if index.size else result, a.dtype).copy()
+    check_index(index, a.shape[dim], dim, "scatter()")
+    places = list(numpy.indices(index.shape, sparse=True))
+    places[dim] = index
+    result[tuple(places)] = src[tuple(slice(size) for size in index.shape)]
+    return result
+
+
+def _scatter_vjp(s, g):
+    zeros = _op("full", tuple(s.index.shape), 0, g.dtype, g.device)
+    return (
+        _op("scatter", g, s.dim, s.index, zeros),
+        None,
+        _pad_to(_op("gather", g, s.dim, s.index), s.src.shape),
+    )
+
+
+defop(
+    "scatter(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+    GATHER,
+    eager=_scatter,
+    infer=_infer_scatter,
+    saves="index",
+    vjp=_scatter_vjp,
+    effects="may_fail",
+    doc="`self` with each element of `src` written at its index along `dim`.",
+)
+
+
+def _index_select(a, dim, index):
+    check_index(index, a.shape[dim] if a.ndim else 1, dim, "index_select()")
+    return numpy.take(a, index.reshape(-1), axis=dim) if a.ndim else a.copy()
+
+
+def _infer_index_select(self, dim, index):
+    _check_index_dtype(index, "index_select()")
+    at = normalize_dim(dim, self.ndim)
+    if index.ndim > 1:
+        raise ShapeError("index_select()", "Index should be a vector", "flatten the index")
+    count = index.shape[0] if index.ndim else 1
+    shape = tuple(self.shape)
+    return Meta(shape[:at] + (count,) + shape[at + 1 :], self.dtype)
+
+
+defop(
+    "index_select(Tensor self, int dim, Tensor index) -> Tensor",
+    GATHER,
+    eager=_index_select,
+    infer=_infer_index_select,
+    saves="index",
+    effects="may_fail",
+    vjp=lambda s, g: (_op("index_add", _zeros(s.self, g), s.dim, s.index, g), None),
+    doc="The entries of a dimension at the given indices.",
+)
+
+
+def _index_add(a, dim, index, source):
+    result = a.copy()
+    check_index(index, a.shape[dim], dim, "index_add()")
+    places = (slice(None),) * (dim % a.ndim) + (index.reshape(-1),)
+    numpy.add.at(result, places, source)
+    return result
+
+
+def _infer_index_add(self, dim, index, source):
+    _check_index_dtype(index, "index_add()")
+    normalize_dim(dim, self.ndim)
+    return Meta(tuple(self.shape), self.dtype)
+
+
+defop(
+    "index_add(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
+    GATHER,
+    eager=_index_add,
+    infer=_infer_index_add,
+    saves="index",
+    effects="may_fail",
+    vjp=lambda s, g: (g, None, _op("index_select", g, s.dim, s.index)),
+    doc="`self` with the entries of `source` added at indices of a dimension.",
+)
+
+
+def _infer_index(self, indices):
+    shape = tuple(self.shape)
+    for at, index in enumerate(indices):
+        if index is None:
+            continue
+        _check_index_dtype(index, "indexing")
+        if at >= len(shape):
+            raise IndexOutOfRange(
+                "indexing",
+                f"too many indices for tensor of dimension {len(shape)}",
+                "index fewer dimensions",
+            )
+    found = [tuple(index.shape) for index in indices if index is not None]
+    block = broadcast_shapes(*found, asked="indexing with tensors: shape mismatch")
+    places = [at for at, index in enumerate(indices) if index is not None]
+    rest = [size for at, size in enumerate(shape) if at >= len(indices) or indices[at] is None]
+    adjacent = places[-1] - places[0] + 1 == len(places)
+    front = places[0] if adjacent else 0
+    return Meta((*rest[:front], *block, *rest[front:]), self.dtype)
+
+
+def _index_arrays(a, indices):
+    arrays = []
+    for dim, index in enumerate(indices):
+        if index is None:
+            arrays.append(slice(None))
+            continue
+        size = a.shape[dim]
+        index = numpy.where(index < 0, index + size, index)
+        check_index(index, size, dim, "indexing")
+        arrays.append(index)
+    return tuple(arrays)
+
+
+defop(
+    "index(Tensor self, Tensor[] indices) -> Tensor",
+    GATHER,
+    method=False,
+    function=False,
+    eager=lambda a, indices: a[_index_arrays(a, indices)].copy(),
+    infer=_infer_index,
+    saves="indices",
+    effects="may_fail",
+    vjp=lambda s, g: (
+        _op("index_put", _zeros(s.self, g), s.indices, g, True),
+        [None] * len(s.indices),
+    ),
+    doc="Elements picked by integer arrays, one for each dimension or None.",
+)
+
+
+def _index_put(a, indices, values, accumulate):
+    result = a.copy()
+    places = _index_arrays(a, indices)
+    if accumulate:
+        numpy.add.at(result, places, values)
+    else:
+        result[places] = values
+    return result
+
+
+def _index_put_vjp(s, g):
+    to_values = _op("sum_to_size", _op("index", g, s.indices), s.values.shape)
+    to_self = g
+    if not s.accumulate:
+        zero = _op("full", (), 0, g.dtype, g.device)
+        to_self = _op("index_put", g, s.indices, zero, False)
+    return to_self, [None] * len(s.indices), to_values
+
+
+def _infer_index_put(self, indices, values, accumulate):
+    picked = _infer_index(self, indices)
+    broadcast_shapes(picked.shape, tuple(values.shape), asked="index_put: shape mismatch")
+    return Meta(tuple(self.shape), self.dtype)
+
+
+defop(
+    "index_put(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False) -> Tensor",
+    GATHER,
+    eager=_index_put,
+    infer=_infer_index_put,
+    saves="indices",
+    vjp=_index_put_vjp,
+    effects="may_fail",
+    doc="`self` with elements picked by arrays replaced or added to.",
+)
+
+defop(
+    "nonzero(Tensor self) -> Tensor",
+    GATHER,
+    effects="data_dependent",
+    eager=lambda a: numpy.stack(numpy.nonzero(numpy.atleast_1d(a)), 1).astype(numpy.int64)[
+        :, : a.ndim
+    ],
+    doc="The indices of the non-zero elements, one row for each.",
+)

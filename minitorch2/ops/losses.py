@@ -1,0 +1,171 @@
+"""Composite rows of losses: nll_loss, cross_entropy, squared, absolute and binary ones.
+
+In: predictions and targets as torch.nn.functional takes them. Out: one number, or one for each
+prediction.
+
+Source: torch.nn.functional's documentation.
+"""
+
+from minitorch2.dispatch import call
+from minitorch2.errors import ArgumentValueError, ShapeError
+from minitorch2.ops.infer import describe_value
+from minitorch2.ops.neural import neural
+from minitorch2.ops.table import lookup
+
+
+def _op(name, *args):
+    return call(lookup(name), args)
+
+
+def _reduced(loss, reduction):
+    if reduction == "mean":
+        return loss.mean()
+    if reduction == "sum":
+        return loss.sum()
+    if reduction == "none":
+        return loss
+    raise ArgumentValueError(
+        f"a loss with reduction={reduction!r}",
+        f"{reduction} is not a valid value for reduction",
+        "use 'mean', 'sum' or 'none'",
+    )
+
+
+def _nll_loss(input, target, weight, ignore_index, reduction):
+    at = 1 if input.ndim > 1 else 0
+    expected = tuple(input.shape[:at]) + tuple(input.shape[at + 1 :])
+    if tuple(target.shape) != expected:
+        raise ShapeError(
+            f"nll_loss({describe_value(input)}, target {describe_value(target)})",
+            f"Expected target of shape {list(expected)}, got {list(target.shape)}",
+            "give one class index for each prediction",
+        )
+    keep = target != ignore_index
+    index = _op("where", keep, target, 0).unsqueeze(at)
+    loss = -_op("gather", input, at, index).squeeze(at)
+    scale = keep.to(input.dtype)
+    if weight is not None:
+        scale = scale * _op("index_select", weight, 0, index.reshape((-1,))).reshape(loss.shape)
+    loss = (
+        _op("where", keep, loss * scale, 0.0)
+        if weight is not None
+        else _op("where", keep, loss, 0.0)
+    )
+    if reduction == "mean":
+        return loss.sum() / scale.sum()
+    return _reduced(loss, reduction)
+
+
+_LOSS = "Tensor? weight=None, int ignore_index=-100, str reduction='mean'"
+neural(
+    f"nll_loss(Tensor input, Tensor target, {_LOSS}) -> Tensor",
+    _nll_loss,
+    "Minus the log-probability of the target class.",
+)
+
+
+def _cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing):
+    at = 1 if input.ndim > 1 else 0
+    logs = _op("log_softmax", input, at, None)
+    if target.dtype.is_floating_point:  # class probabilities
+        return _smooth_loss(logs, target, weight, reduction, label_smoothing, at)
+    loss = _op("nll_loss", logs, target, weight, ignore_index, reduction)
+    if label_smoothing == 0:
+        return loss
+    keep = (target != ignore_index).to(input.dtype)
+    weighted = logs if weight is None else logs * _along(weight, at, logs.ndim)
+    smooth = -weighted.sum(at) * keep
+    if reduction == "mean":
+        scale = (
+            keep
+            if weight is None
+            else keep
+            * _op(
+                "index_select", weight, 0, (target * keep.to(target.dtype)).reshape((-1,))
+            ).reshape(keep.shape)
+        )
+        smooth = smooth.sum() / scale.sum()
+    else:
+        smooth = _reduced(smooth, reduction)
+    classes = input.shape[at]
+    return loss * (1 - label_smoothing) + smooth * (label_smoothing / classes)
+
+
+def _along(vector, dim, ndim):
+    return vector.reshape((1,) * dim + (-1,) + (1,) * (ndim - dim - 1))
+
+
+def _smooth_loss(logs, target, weight, reduction, smoothing, at):
+    if smoothing:
+        target = target * (1 - smoothing) + smoothing / logs.shape[at]
+    loss = logs * target
+    if weight is not None:
+        loss = loss * _along(weight, at, logs.ndim)
+    loss = -loss.sum(at)
+    if reduction == "mean":
+        count = 1
+        for size in loss.shape:
+            count = count * size
+        return loss.sum() / count
+    return _reduced(loss, reduction)
+
+
+neural(
+    f"cross_entropy(Tensor input, Tensor target, {_LOSS}, float label_smoothing=0.0) -> Tensor",
+    _cross_entropy,
+    "nll_loss of log_softmax; targets are class indices or probabilities.",
+)
+neural(
+    "mse_loss(Tensor input, Tensor target, str reduction='mean') -> Tensor",
+    lambda x, y, reduction: _reduced((x - y) * (x - y), reduction),
+    "The squared difference.",
+)
+neural(
+    "l1_loss(Tensor input, Tensor target, str reduction='mean') -> Tensor",
+    lambda x, y, reduction: _reduced((x - y).abs(), reduction),
+    "The absolute difference.",
+)
+
+
+def _smooth_l1(input, target, reduction, beta):
+    gap = (input - target).abs()
+    if beta == 0:
+        return _reduced(gap, reduction)
+    return _reduced(_op("where", gap < beta, gap * gap * (0.5 / beta), gap - 0.5 * beta), reduction)
+
+
+neural(
+    "smooth_l1_loss(Tensor input, Tensor target, str reduction='mean', float beta=1.0) -> Tensor",
+    _smooth_l1,
+    "Squared below beta, absolute above.",
+)
+
+
+def _bce(input, target, weight, reduction):
+    loss = -(
+        target * input.log().clamp_min(-100.0) + (1 - target) * (1 - input).log().clamp_min(-100.0)
+    )
+    return _reduced(loss if weight is None else loss * weight, reduction)
+
+
+def _bce_logits(input, target, weight, reduction, pos_weight):
+    soft = _op("logsigmoid", input)
+    if pos_weight is None:
+        loss = (1 - target) * input - soft
+    else:
+        loss = (1 - target) * input - (1 + (pos_weight - 1) * target) * soft
+    return _reduced(loss if weight is None else loss * weight, reduction)
+
+
+neural(
+    "binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, "
+    "str reduction='mean') -> Tensor",
+    _bce,
+    "Cross-entropy of probabilities; logarithms are limited to -100.",
+)
+neural(
+    "binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, "
+    "str reduction='mean', Tensor? pos_weight=None) -> Tensor",
+    _bce_logits,
+    "binary_cross_entropy of sigmoid(input), without overflow.",
+)

@@ -1,0 +1,93 @@
+"""Composite rows that select elements: triangles, extrema with their places, the largest few.
+
+In: tensors. Out: tensors, or pairs of values and indices.
+
+Source: torch's documentation of each function.
+"""
+
+from minitorch2 import dtypes
+from minitorch2.dispatch import call
+from minitorch2.ops.composites import composite
+from minitorch2.ops.table import lookup
+
+
+def _op(name, *args):
+    return call(lookup(name), args)
+
+
+# ---- triangles and search --------------------------------------------------------------------
+
+
+def _triangle(self, diagonal, keep_lower):
+    rows, columns = self.layout.shape[-2:]
+    row = _op("range_", 0, rows, 1, None, self.device).unsqueeze(1)
+    column = _op("range_", 0, columns, 1, None, self.device)
+    keep = column - row <= diagonal if keep_lower else column - row >= diagonal
+    zero = False if self.dtype is dtypes.bool else 0
+    return _op("where", keep, self, zero)
+
+
+composite(
+    "tril(Tensor self, int diagonal=0) -> Tensor",
+    lambda self, diagonal: _triangle(self, diagonal, True),
+    "The lower triangle; zeros above the diagonal.",
+)
+composite(
+    "triu(Tensor self, int diagonal=0) -> Tensor",
+    lambda self, diagonal: _triangle(self, diagonal, False),
+    "The upper triangle; zeros below the diagonal.",
+)
+
+
+def _pick(name):
+    """`max(dim)` and `min(dim)`: the value at the first extremum, which gets all the gradient."""
+
+    def values_and_indices(self, dim, keepdim):
+        index = _op(name, self, dim, True)
+        if self.ndim == 0:
+            return _op("alias", self), index
+        values = _op("gather", self, dim, index)
+        if keepdim:
+            return values, index
+        return values.squeeze(dim), index.squeeze(dim)
+
+    return values_and_indices
+
+
+composite(
+    "max_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    _pick("argmax"),
+    "The largest elements of a dimension and where they are.",
+    method=False,
+    function=False,
+    torch="torch.max",
+)
+composite(
+    "min_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    _pick("argmin"),
+    "The smallest elements of a dimension and where they are.",
+    method=False,
+    function=False,
+    torch="torch.min",
+)
+
+
+def _topk(self, k, dim, largest, sorted):
+    values, indices = _op("sort", self, dim, largest, True)
+    return (
+        _op("slice", values, dim, 0, k, 1).contiguous(),
+        _op("slice", indices, dim, 0, k, 1).contiguous(),
+    )
+
+
+composite(
+    "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True)"
+    " -> (Tensor values, Tensor indices)",
+    _topk,
+    "The k largest (or smallest) elements of a dimension and where they are.",
+)
+composite(
+    "argsort(Tensor self, int dim=-1, bool descending=False, *, bool stable=False) -> Tensor",
+    lambda self, dim, descending, stable: _op("sort", self, dim, descending, stable)[1],
+    "The indices that sort a dimension.",
+)

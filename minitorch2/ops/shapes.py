@@ -1,0 +1,247 @@
+"""Composite rows of shapes: reshape, flatten, split, stack, repeat, defined by views and copies.
+
+In: tensors. Out: views where strides allow it, else copies.
+
+Source: torch's documentation of each function.
+"""
+
+from minitorch2.dispatch import call
+from minitorch2.errors import ShapeError
+from minitorch2.layouts import element_count, normalize_dim, resolve_shape
+from minitorch2.ops.composites import composite
+from minitorch2.ops.table import lookup
+from minitorch2.tensors import Tensor
+
+
+def _op(name, *args):
+    return call(lookup(name), args)
+
+
+# ---- shapes ----------------------------------------------------------------------------------
+
+
+def _reshape(self, shape):
+    shape = resolve_shape(tuple(shape), element_count(self.layout.shape))
+    if self.layout.viewed(shape) is not None:
+        return _op("view", self, shape)
+    return _op("view", _contiguous(self), shape)
+
+
+def _contiguous(self):
+    return self if self.layout.is_contiguous() else _op("contiguous_copy", self)
+
+
+composite(
+    "reshape(Tensor(a) self, int[...] shape) -> Tensor(a)",
+    _reshape,
+    "Another shape: a view when strides allow it, else a copy.",
+)
+composite(
+    "contiguous(Tensor(a) self) -> Tensor(a)",
+    _contiguous,
+    "The tensor itself when row-major, else a row-major copy.",
+)
+
+
+def _flatten(self, start_dim, end_dim):
+    if self.ndim == 0:
+        return self.reshape((1,))
+    start, end = normalize_dim(start_dim, self.ndim), normalize_dim(end_dim, self.ndim)
+    if start > end:
+        raise ShapeError(
+            f"flatten({start_dim}, {end_dim})",
+            "flatten() has invalid args: start_dim cannot come after end_dim",
+            "exchange them",
+        )
+    if start == end:
+        return self
+    shape = self.layout.shape
+    middle = element_count(shape[start : end + 1])
+    return _op("reshape", self, shape[:start] + (middle,) + shape[end + 1 :])
+
+
+composite(
+    "flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
+    _flatten,
+    "Dimensions start_dim..end_dim as one.",
+)
+
+
+def _unflatten(self, dim, sizes):
+    at = normalize_dim(dim, self.ndim)
+    shape = self.layout.shape
+    sizes = resolve_shape(sizes, shape[at])
+    return _op("view", self, shape[:at] + sizes + shape[at + 1 :])
+
+
+composite(
+    "unflatten(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)",
+    _unflatten,
+    "One dimension as several.",
+)
+
+
+def _t(self):
+    if self.ndim > 2:
+        raise ShapeError(
+            f"t() of a tensor of shape {list(self.shape)}",
+            f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D",
+            "use transpose(dim0, dim1)",
+        )
+    return _op("transpose", self, 0, 1) if self.ndim == 2 else _op("alias", self)
+
+
+composite("t(Tensor(a) self) -> Tensor(a)", _t, "A matrix transposed.")
+
+
+def _movedim(self, source, destination):
+    order = [d for d in range(self.ndim) if d not in [s % self.ndim for s in source]]
+    pairs = sorted(zip((d % self.ndim for d in destination), source, strict=True))
+    for target, dim in pairs:
+        order.insert(target, dim % self.ndim)
+    return _op("permute", self, tuple(order))
+
+
+composite(
+    "movedim(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
+    _movedim,
+    "Dimensions moved to other places, the others in order.",
+)
+composite(
+    "swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
+    lambda self, a, b: _op("transpose", self, a, b),
+    "Two dimensions exchanged.",
+)
+composite(
+    "expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+    lambda self, other: _op("expand", self, tuple(other.layout.shape)),
+    "Expanded to the shape of `other`.",
+    function=False,
+)
+composite(
+    "view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+    lambda self, other: _op("view", self, tuple(other.layout.shape)),
+    "Viewed with the shape of `other`.",
+    function=False,
+)
+composite(
+    "reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+    lambda self, other: _op("reshape", self, tuple(other.layout.shape)),
+    "Reshaped to the shape of `other`.",
+    function=False,
+)
+
+
+def _narrow(self, dim, start, length):
+    size = self.layout.shape[normalize_dim(dim, self.ndim)]
+    if start < 0:
+        start = start + size
+    if not 0 <= start <= size or start + length > size or length < 0:
+        raise ShapeError(
+            f"narrow(dim={dim}, start={start}, length={length})",
+            f"start ({start}) + length ({length}) exceeds dimension size ({size})",
+            "stay inside the dimension",
+        )
+    return _op("slice", self, dim, start, start + length, 1)
+
+
+composite(
+    "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
+    _narrow,
+    "`length` indices of a dimension from `start`.",
+)
+
+
+def _siblings(parts):
+    """Views of one call: a write into one of them is refused, as its siblings' would be lost."""
+    for part in parts:
+        if isinstance(part, Tensor) and part._view is not None:
+            part._view.sibling = True
+    return tuple(parts)
+
+
+def _unbind(self, dim):
+    size = self.layout.shape[normalize_dim(dim, self.ndim)]
+    return _siblings([_op("select", self, dim, index) for index in range(int(size))])
+
+
+def _split(self, split_size_or_sections, dim):
+    size = int(self.layout.shape[normalize_dim(dim, self.ndim)])
+    sections = split_size_or_sections
+    if isinstance(sections, int):
+        step = max(sections, 1)
+        sections = [min(step, size - at) for at in range(0, size, step)] or [0]
+    if sum(sections) != size:
+        raise ShapeError(
+            f"split({list(sections)}, dim={dim})",
+            f"split_with_sizes expects split_sizes to sum exactly to {size}",
+            "give sizes that add up to the dimension's",
+        )
+    parts, start = [], 0
+    for count in sections:
+        parts.append(_op("slice", self, dim, start, start + count, 1))
+        start += count
+    return _siblings(parts)
+
+
+def _chunk(self, chunks, dim):
+    size = int(self.layout.shape[normalize_dim(dim, self.ndim)])
+    return _split(self, max(-(-size // chunks), 1), dim)
+
+
+composite(
+    "unbind(Tensor(a) self, int dim=0) -> Tensor[](a)",
+    _unbind,
+    "A tuple of the parts at each index of a dimension.",
+)
+composite(
+    "split(Tensor(a) self, any split_size_or_sections, int dim=0) -> Tensor[](a)",
+    _split,
+    "Parts of a given size, or of given sizes, along a dimension.",
+)
+composite(
+    "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor[](a)",
+    _chunk,
+    "At most `chunks` parts of equal size along a dimension.",
+)
+
+
+def _stack(tensors, dim):
+    first = tensors[0].shape if tensors else ()
+    for tensor in tensors:
+        if tensor.shape != first:
+            raise ShapeError(
+                "stack()",
+                "stack expects each tensor to be equal size, but got "
+                f"{list(first)} and {list(tensor.shape)}",
+                "make the shapes equal",
+            )
+    at = normalize_dim(dim, len(first) + 1)
+    return _op("cat", tuple(_op("unsqueeze", tensor, at) for tensor in tensors), at)
+
+
+composite(
+    "stack(Tensor[] tensors, int dim=0) -> Tensor",
+    _stack,
+    "Tensors of one shape along a new dimension.",
+    method=False,
+)
+
+
+def _repeat(self, repeats):
+    sizes = (1,) * (len(repeats) - self.ndim) + tuple(self.layout.shape)
+    self = _op("view", self.contiguous(), sizes)
+    grown = _op(
+        "expand",
+        _op("view", self, tuple(x for n in sizes for x in (1, n))),
+        tuple(x for r, n in zip(repeats, sizes, strict=True) for x in (r, n)),
+    )
+    return _op("reshape", grown, tuple(r * n for r, n in zip(repeats, sizes, strict=True)))
+
+
+composite(
+    "repeat(Tensor self, int[...] repeats) -> Tensor",
+    _repeat,
+    "The tensor tiled `repeats` times in each dimension, as a copy.",
+    function=False,
+)
