@@ -1,13 +1,14 @@
 """Write the pages of docs/ that the code itself knows: `python docs/generate.py`.
 
-In: the classes of `minitorch2/errors.py`. Out: `docs/errors.md`, one section a class. A test
-compares what stands there with what this writes, so the page cannot drift.
+In: the classes of `minitorch2/errors.py` and the rows of `jit/capture/graph_break.py`. Out:
+`docs/errors.md`, one section each. A test compares what stands there with what this writes.
 """
 
 import inspect
 from pathlib import Path
 
 from minitorch2 import errors
+from minitorch2.jit.capture.graph_break import ROWS
 
 DOCS = Path(__file__).resolve().parent
 
@@ -41,7 +42,9 @@ def errors_page() -> str:
         "",
         "Every error raised on purpose says what was asked, what is wrong and what to do, and",
         "names the user's line. Each class is also the builtin exception that torch raises for it.",
-        "`python docs/generate.py` writes this page from `minitorch2/errors.py`.",
+        "Graph breaks, the places that a compiled function runs as Python, stand below the errors.",
+        "`python docs/generate.py` writes this page from `minitorch2/errors.py` and",
+        "`jit/capture/graph_break.py`.",
     ]
     for error in error_classes():
         lines += [
@@ -54,7 +57,21 @@ def errors_page() -> str:
             "",
             f"What to do: {error.remedy}",
         ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines + graph_breaks()) + "\n"
+
+
+def graph_breaks() -> list[str]:
+    """The lines of the section on graph breaks."""
+    lines = [
+        "",
+        "## Graph breaks",
+        "",
+        "`mt2 explain` shows them, and `compile(fullgraph=True)` raises them as GraphBreakError.",
+    ]
+    for row in ROWS:
+        lines += ["", f"### {row.code}", "", row.explanation]
+        lines += [f"What to do: {hint}" for hint in row.hints]
+    return lines
 
 
 PAGES = {"errors.md": errors_page}

@@ -1,14 +1,16 @@
-"""The generated pages of docs/ are current, and every file that a page or README names is there."""
+"""The pages of docs/ are true: generated ones are current, files and names in them are there."""
 
+import ast
 import importlib.util
 import re
 from types import ModuleType
 
 import pytest
 
-from tests.house import ROOT
+from tests.house import ROOT, parse
 
 PROSE = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
+STOP = re.compile(r"^\d+\. `([\w/]+\.py)(?::(\w+))?` ", re.MULTILINE)
 NAMED = re.compile(
     r"`((?:minitorch2|jit|kernels|cli|tests|tutorials|docs|\.ci)/[\w./-]*)(?::\w+)?`"
 )
@@ -41,3 +43,25 @@ def test_files_named_in_prose_are_there(page):
     missing = [name for name in NAMED.findall(text) if not (ROOT / name).exists()]
     missing += [link for link in LINKED.findall(text) if not (page.parent / link).exists()]
     assert not missing, missing
+
+
+def lines_of(path: str, name: str) -> int:
+    """How many lines a reader reads: the file's, or those of one name or docstring in it."""
+    tree = parse(path)
+    if not name:
+        return len((ROOT / path).read_text(encoding="utf-8").splitlines())
+    if name == "docstring":
+        return len((ast.get_docstring(tree) or "").splitlines())
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        names = [target.id for target in targets if isinstance(target, ast.Name)]
+        if name in (*names, getattr(node, "name", "")):
+            return (node.end_lineno or node.lineno) - node.lineno + 1
+    raise AssertionError(f"{path} has no {name}")
+
+
+def test_the_way_from_relu_to_its_kernel_is_a_short_read():
+    stops = STOP.findall((ROOT / "docs" / "index.md").read_text(encoding="utf-8"))
+    assert len(stops) == 20
+    total = sum(lines_of(path, name) for path, name in stops)
+    assert 2200 <= total <= 2800, f"docs/index.md says about 2,500 lines; they are {total}"
