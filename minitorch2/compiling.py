@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from minitorch2.artifacts import emit
+from minitorch2.autograd.modes import enable_grad
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, CompileError
 from minitorch2.jit.autodiff.pipeline import Executor, compile_captured
 from minitorch2.jit.autodiff.runtime import CompiledProgram
@@ -97,7 +98,17 @@ def _interpreted(graph: Graph, unit: str) -> Runnable:
 
 def _run_captured(program: CapturedProgram, options: CompileOptions) -> Runnable:
     """Backend 'eager': the captured graph, op by op, recorded by eager autograd."""
-    return functools.partial(interpret, program.graph)
+    return _by_op(program.graph)
+
+
+def _by_op(graph: Graph) -> Runnable:
+    """The graph run op by op under autograd; its nodes know the grad mode they were called in."""
+
+    def run(inputs: list[Any]) -> list[Any]:
+        with enable_grad():
+            return interpret(graph, inputs)
+
+    return run
 
 
 def _staged(executor: Callable[[CompileOptions], Executor], with_passes: bool) -> Callable:
@@ -153,7 +164,7 @@ class LateCompiled:
         except CompileError as refusal:
             emit("autodiff.refused", unit, str(refusal))
             warnings.warn(f"{unit} runs op by op: {refusal}", stacklevel=3)
-            return functools.partial(interpret, graph)
+            return _by_op(graph)
 
 
 _unit_counts: dict[str, "itertools.count[int]"] = {}

@@ -33,6 +33,7 @@ class State(threading.local):
         self.origin: Origin | None = None
         self.tracer: Any = None  # stands in for the backends while a graph is traced
         self.capturing = False
+        self.saved_hooks: tuple[tuple[Callable, Callable], ...] = ()  # (pack, unpack), innermost last
 
 
 state = State()

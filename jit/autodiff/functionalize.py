@@ -118,7 +118,7 @@ def _run(node: GraphNode, name: str, tracer: Tracer, values: dict[str, Any], mad
     parents = tuple(f"{name}:{value}" for value in node.results)
     origin = (node.origin or Origin()).derived(made_by, parents)
     before = state.grad_enabled
-    state.grad_enabled = before and node.grad
+    state.grad_enabled = node.grad  # the mode it was captured under, whatever holds now
     try:
         with origin_scope(origin):
             found = call(lookup(node.op), args)

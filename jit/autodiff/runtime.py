@@ -119,16 +119,17 @@ class CompiledProgram:
         given = list(inputs)
         if self.functional.random_count is not None:
             given += self._draw(given)
+        recorded = self.backward is not None
+        versions = self._saved_versions(given) if recorded else []
         before = state.grad_enabled
-        node_inputs = given if self.backward is not None and before else None
-        versions = self._saved_versions(given) if node_inputs is not None else []
         state.grad_enabled = False
         try:
             found = self.forward(given)
         finally:
             state.grad_enabled = before
         outputs = found[: self.output_count]
-        if node_inputs is not None:
+        _separate(outputs, given)
+        if recorded:
             self._connect(given, outputs, found[self.output_count :], versions)
         for position, index in self.functional.writes:
             call(lookup("copy_"), (given[position], outputs[index], False))
@@ -203,6 +204,16 @@ class CompiledProgram:
         graph = self.functional.graph
         return interpret(Graph(graph.name, graph.inputs, graph.nodes, graph.outputs, (),
                                graph.assumptions), inputs)  # fmt: skip
+
+
+def _separate(outputs: list[Any], inputs: list[Any]) -> None:
+    """Give each output memory of its own: equal values may have become one in the graph."""
+    taken = {id(value.storage) for value in inputs if isinstance(value, Tensor)}
+    for place, output in enumerate(outputs):
+        if id(output.storage) in taken:
+            outputs[place] = output = Tensor(output.storage, output.layout, output.dtype)
+            outputs[place] = output = call(lookup("clone"), (output,))
+        taken.add(id(output.storage))
 
 
 def bind_inputs_of(graph: Graph, inputs: list[Any]) -> dict[str, int]:

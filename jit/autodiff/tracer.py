@@ -73,12 +73,12 @@ class Tracer:
         self._before: list[tuple] = []
 
     def __enter__(self) -> "Tracer":
-        self._before.append((state.tracer, state.modes))
-        state.tracer, state.modes = self, ()
+        self._before.append((state.tracer, state.modes, state.saved_hooks))
+        state.tracer, state.modes, state.saved_hooks = self, (), ()
         return self
 
     def __exit__(self, *exc: object) -> None:
-        state.tracer, state.modes = self._before.pop()
+        state.tracer, state.modes, state.saved_hooks = self._before.pop()
 
     # ---- inputs ------------------------------------------------------------------------------
 
@@ -231,19 +231,24 @@ class Tracer:
             (value,) = self._add("expand", (value, tuple(map(as_size, target.layout.shape))))
         self.value_of(target)  # so that its place is known
         place, cell = self.places[id(target)], self.cell_of(target)
+        before = cell.value
         if place.steps:
             base, part = self.tensor(cell.value), self.tensor(value)
             cell.value = self.value_of(write_back(base, place.steps, part))
         else:
             cell.value = value
         cell.version += 1
-        place.value, place.version = value, cell.version
+        if not state.grad_enabled and cell.base.grad_fn is not None:
+            # Only the data changed: gradients flow to what the tensor was before.
+            (cell.value,) = self._add("rebase", (before, cell.value), True)
+        else:
+            place.value, place.version = value, cell.version
         target.storage.version += 1
         return target
 
-    def _add(self, op: str, args: tuple) -> tuple[Value, ...]:
+    def _add(self, op: str, args: tuple, grad: bool = False) -> tuple[Value, ...]:
         origin = state.origin
-        grad = state.grad_enabled or not self.keep_modes
+        grad = grad or state.grad_enabled or not self.keep_modes
         return self.builder.add(op, args, origin or Origin((), made_by=self.made_by), grad)
 
     def _plain(self, argument: Any) -> Any:

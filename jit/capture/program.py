@@ -108,7 +108,8 @@ def _run(
     before = dispatch.state.grad_enabled
     if dispatch.state.modes:
         raise GraphBreak("mode-active", "capture under another dispatch mode")
-    dispatch.state.capturing = True
+    hooks = dispatch.state.saved_hooks
+    dispatch.state.capturing, dispatch.state.saved_hooks = True, ()
     try:
         result = _call_root(machine, fn, args, kwargs)
         after = dispatch.state.grad_enabled
@@ -121,7 +122,7 @@ def _run(
     except RecursionError:
         raise GraphBreak("too-long", "calls too deep to follow", state.span()) from None
     finally:
-        dispatch.state.capturing = False
+        dispatch.state.capturing, dispatch.state.saved_hooks = False, hooks
         dispatch.state.grad_enabled = before
     _check_memory(state)
     emitter = Emitter(state, fn)

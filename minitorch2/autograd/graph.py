@@ -7,12 +7,11 @@ Source: PyTorch's "Autograd mechanics" notes; HIPS autograd for vjps written in 
 """
 
 import itertools
-import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from minitorch2.artifacts import Origin
-from minitorch2.dispatch import call
+from minitorch2.dispatch import call, state
 from minitorch2.errors import GraphFreed, SavedTensorModified
 from minitorch2.ops.table import POINTWISE, lookup
 from minitorch2.tensors import Tensor
@@ -63,7 +62,7 @@ class SavedTensor:
     def __init__(self, tensor: Tensor, output: int | None):
         self.version = tensor.storage.version
         self.output = output  # which output of the owning node it is, None for an input
-        hooks = getattr(_saved_hooks, "stack", None)
+        hooks = state.saved_hooks
         self.unpack_hook: Callable | None = None
         self.packed = None
         if hooks:
@@ -97,9 +96,6 @@ class SavedTensor:
         return tensor
 
 
-_saved_hooks = threading.local()
-
-
 class saved_tensors_hooks:
     """Within the block, saved tensors pass through `pack` now and `unpack` in the backward."""
 
@@ -107,10 +103,10 @@ class saved_tensors_hooks:
         self.hooks = (pack_hook, unpack_hook)
 
     def __enter__(self) -> None:
-        _saved_hooks.stack = [*getattr(_saved_hooks, "stack", []), self.hooks]
+        state.saved_hooks = (*state.saved_hooks, self.hooks)
 
     def __exit__(self, *exc: object) -> None:
-        _saved_hooks.stack = _saved_hooks.stack[:-1]
+        state.saved_hooks = state.saved_hooks[:-1]
 
 
 class Node:
