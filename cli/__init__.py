@@ -1,1 +1,19 @@
-"""The window on the other three rooms: the `mt2` command."""
+"""The window on the other three rooms: the `mt2` command. It only looks; it decides nothing.
+
+Files of this room, in reading order:
+
+main.py      the `mt2` command and its sub-commands
+stages.py    the stages of a compiled function, in order, with a sentence on each
+records.py   events as plain records, and as JSON
+runner.py    runs a script as python would
+script.py    SCRIPT and its arguments on the command line
+render.py    layout: headings, listings with user lines, tables, folding, colour
+diffs.py     what a pass changed, in stable numbers
+bodies.py    how each kind of artifact is laid out
+report.py    the report: units, their stages, what happened at a glance
+explain.py   mt2 explain
+run.py       mt2 run
+doctor.py    mt2 doctor
+ops.py       mt2 ops
+cache.py     mt2 cache
+"""

@@ -1,0 +1,265 @@
+"""How the text of each kind of artifact is laid out: bytecode, graphs, diffs, loops, kernels.
+
+In: a Record and the form its stage has. Out: lines on a Page, user lines in the left column.
+
+    write_body(page, record, "graph")
+
+Source: PEP 657 and `dis` for the bytecode page; `git diff` for the passes.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from minitorch2.cli.diffs import Row, graph_diff
+from minitorch2.cli.records import SAVED, Record
+from minitorch2.cli.render import Page
+
+_NUMBERED = re.compile(r"^ *(\d+)  ?(.*)$")
+_INSTRUCTION = re.compile(r"^ *(?:(\S+):)?(\d+) +(\d+)  ( *)(\S.*)$")
+_NOTE = re.compile(r"^ *-> (.*)$")
+_QUIET = ("RESUME", "PRECALL", "CACHE", "NOP", "PUSH_NULL", "EXTENDED_ARG", "COPY_FREE_VARS")
+
+
+@dataclass(slots=True)
+class Step:
+    """One instruction and what the symbolic machine did at it."""
+
+    place: str
+    source: str
+    offset: int
+    depth: int
+    instruction: str
+    did: list[str]
+
+
+class Context:
+    """What the other records of a unit say: the user's lines by place, user lines of graphs."""
+
+    def __init__(self, records: Sequence[Record]):
+        self.sources: dict[str, str] = {}
+        self.places: dict[str, list[str]] = {}
+        for record in records:
+            rows = record.lines()
+            text = "\n".join(code for code, _ in rows)
+            self.places.setdefault(text, [origin for _, origin in rows])
+            if record.stage == "capture.source":
+                for code, _ in rows:
+                    numbered = _NUMBERED.match(code)
+                    if numbered:
+                        place = f"{_file(record)}:{numbered[1]}"
+                        self.sources[place] = numbered[2].strip()
+
+
+def write_body(page: Page, record: Record, form: str, context: Context) -> None:
+    """Lay out one artifact."""
+    _FORMS.get(form, _text)(page, record, context)
+
+
+def _file(record: Record) -> str:
+    return record.unit.rpartition(":")[0]
+
+
+def size(record: Record) -> str:
+    """How large an artifact is, in its own terms."""
+    lines = record.text.rstrip("\n").split("\n")
+    nodes = sum(line.startswith("  %") for line in lines)
+    kernels = sum(line.startswith(("kernel ", "def kernel")) for line in lines)
+    if record.stage == "capture.bytecode":
+        return _count(len(steps_of(record)), "instruction")
+    if record.stage == "capture.guards":
+        return _count(sum("return False" in line for line in lines[:-2]) - 1, "guard")
+    if record.stage in ("capture.break", "capture.recompile"):
+        return lines[0].strip()
+    if "before" in record.facts:
+        signs = [row.sign for row in _changes(record)]
+        return f"{signs.count('-')} lines out, {signs.count('+')} in"
+    if kernels:
+        return _count(kernels, "kernel") + f", {_count(len(lines), 'line')}"
+    if nodes:
+        return _count(nodes, "node")
+    return _count(len(lines), "line")
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def _text(page: Page, record: Record, context: Context) -> None:
+    page.listing(record.lines())
+
+
+def _python(page: Page, record: Record, context: Context) -> None:
+    """Python text; when its lines carry numbers, those become user lines."""
+    rows = []
+    for code, origin in record.lines():
+        numbered = _NUMBERED.match(code)
+        if record.stage == "capture.source" and numbered:
+            rows.append((numbered[2], f"{_file(record)}:{numbered[1]}"))
+        else:
+            rows.append((code, origin))
+    page.listing(rows, "python")
+    host = record.facts.get("host")
+    if host:
+        page.blank()
+        page.write("What runs in place of the function when the guards hold:", "dim", indent=2)
+        page.blank()
+        page.listing([(line, "") for line in str(host).rstrip("\n").split("\n")], "python")
+
+
+def _graph(page: Page, record: Record, context: Context) -> None:
+    page.listing(record.lines(), "graph")
+
+
+def _partition(page: Page, record: Record, context: Context) -> None:
+    """The forward, the saved values as a table, the backward."""
+    made = {}
+    for number, part in enumerate(record.text.split("\n\n")):
+        if number:
+            page.blank()
+        if part.startswith(SAVED):
+            page.write("Saved by the forward, read by the backward:", "bold", indent=2)
+            page.table([("", *_saved(line, made)) for line in part.split("\n")])
+            continue
+        rows = Record(0, "", "", "", part).lines()
+        made |= {code.split(":")[0].strip(): (code, origin) for code, origin in rows}
+        page.listing(rows, "graph")
+
+
+def _saved(line: str, made: dict[str, tuple[str, str]]) -> tuple[str, ...]:
+    """One saved value: its name, type, name in the backward, user line, and what made it."""
+    name, _, rest = line.removeprefix(SAVED).partition(": ")
+    kind, _, inside = rest.partition(" as ")
+    code, origin = made.get(name, ("", ""))
+    how = code.partition(" = ")[2] if code else "an input"
+    return name, kind, f"as {inside}" if inside not in ("", name) else "", origin, how
+
+
+def _changes(record: Record) -> list[Row]:
+    return graph_diff(str(record.facts.get("before", "")), str(record.facts.get("after", "")))
+
+
+def _diff(page: Page, record: Record, context: Context) -> None:
+    """What a pass changed; values keep the numbers they had before it."""
+    old = context.places.get(str(record.facts.get("before", "")), [])
+    new = [origin for _, origin in record.lines()]
+    rows = []
+    for row in _changes(record):
+        places, number = (old, row.old) if row.new is None else (new, row.new)
+        known = number is not None and number < len(places)
+        text = f"   ({row.text})" if row.sign == "~" else row.sign + row.text
+        rows.append((text, places[number or 0] if known else ""))
+    page.listing(rows, "diff")
+
+
+def _loops(page: Page, record: Record, context: Context) -> None:
+    """Kernels and host steps; after them, why fusion kept steps apart."""
+    refusals = [str(each) for each in record.facts.get("refusals", ())]
+    rows = [(code, origin) for code, origin in record.lines() if code not in refusals]
+    while rows and not rows[-1][0].strip():
+        rows.pop()
+    page.listing(rows, "graph")
+    if refusals:
+        page.blank()
+        page.write("Not fused, and why:", "bold", indent=2)
+        page.table([_refusal(text) for text in refusals], ("", "yellow"))
+
+
+def _refusal(text: str) -> tuple[str, str]:
+    pair, found, reason = text.partition(" stay apart: ")
+    return (pair, reason) if found else ("", text)
+
+
+def _kernel(page: Page, record: Record, context: Context) -> None:
+    """Generated source. A line without user lines of its own has those of its whole kernel."""
+    parts = record.text.rstrip("\n").split("\n\n")
+    for number, part in enumerate(parts):
+        rows = Record(0, "", "", "", part).lines()
+        places = [place for _, origin in rows if origin for place in origin.split(", ")]
+        whole = ", ".join(dict.fromkeys(places))
+        if number:
+            page.blank()
+        if part.startswith("def run_"):
+            page.write("What calls them, in order:", "dim", indent=2)
+            page.blank()
+        page.listing([(code, origin or whole) for code, origin in rows], "python")
+
+
+def _alert(page: Page, record: Record, context: Context) -> None:
+    page.alert(record.text, "bold red" if record.stage == "capture.break" else "bold yellow")
+
+
+def _table(page: Page, record: Record, context: Context) -> None:
+    rows = [line.split(None, 1) for line in record.text.strip().split("\n")]
+    if record.facts:
+        page.table([(key.replace("_", " "), str(value)) for key, value in record.facts.items()])
+    elif all(len(row) == 2 for row in rows):
+        page.table(rows)
+    else:
+        _text(page, record, context)
+
+
+def steps_of(record: Record) -> list[Step]:
+    """The instructions of a bytecode record, from its facts or else from its text."""
+    if "rows" in record.facts:
+        return [Step(**row) for row in record.facts["rows"]]
+    steps: list[Step] = []
+    for line in record.text.split("\n"):
+        note, found = _NOTE.match(line), _INSTRUCTION.match(line)
+        if note and steps:
+            steps[-1].did += note[1].split("; ")
+        elif found:
+            place = f"{found[1] or _file(record)}:{found[2]}"
+            steps.append(Step(place, "", int(found[3]), len(found[4]) // 2, found[5], []))
+    return steps
+
+
+def _bytecode(page: Page, record: Record, context: Context) -> None:
+    """Instructions under their source line, beside what came of each."""
+    steps = [step for step in steps_of(record) if not _is_quiet(step)]
+    if not steps:
+        return _text(page, record, context)
+    gutter = max(len(step.place) for step in steps) + 2
+    widest = max(len(step.instruction) + 2 * step.depth for step in steps)
+    column = min(widest, max(20, (page.width - gutter) // 3))
+    previous = ""
+    for step in steps:
+        if step.place != previous:
+            if previous:
+                page.blank()
+            source = step.source or context.sources.get(step.place, "")
+            page.write(f"  {step.place}  {'  ' * step.depth}{source}".rstrip(), "yellow")
+        previous = step.place
+        _step(page, step, column)
+
+
+def _is_quiet(step: Step) -> bool:
+    """Whether an instruction only prepares the next one."""
+    told = any(note.startswith(("%", "guard")) for note in step.did)
+    return step.instruction.split()[0] in _QUIET and not told
+
+
+def _step(page: Page, step: Step, column: int) -> None:
+    left = f"  {step.offset:>6}  {'  ' * step.depth}{step.instruction}"
+    start = 10 + column + 2
+    pad = " " * start
+    if len(left) > start - 2:
+        page.write(left)
+        left = ""
+    notes: Sequence[str] = step.did or ([""] if left else [])
+    for number, note in enumerate(notes):
+        head = f"{left:<{start}}" if not number else pad
+        page.hanging(head, note, "bold" if note.startswith("%") else "")
+
+
+_FORMS: dict[str, Callable[[Page, Record, Context], None]] = {
+    "python": _python,
+    "graph": _graph,
+    "partition": _partition,
+    "diff": _diff,
+    "loops": _loops,
+    "kernel": _kernel,
+    "alert": _alert,
+    "table": _table,
+    "bytecode": _bytecode,
+}

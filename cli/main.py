@@ -1,0 +1,34 @@
+"""The `mt2` command: one sub-command a file.
+
+In: the command line. Out: what the sub-command prints, and its exit code.
+
+    mt2 explain train.py      watch a script being compiled
+    mt2 run train.py          run a torch script on minitorch2
+    mt2 doctor                check this machine
+    mt2 ops gelu              look up an operation
+    mt2 cache                 see and clear the compiled kernels
+
+Source: https://click.palletsprojects.com/
+"""
+
+import click
+
+import minitorch2
+from minitorch2.cli.cache import cache
+from minitorch2.cli.doctor import doctor
+from minitorch2.cli.explain import explain
+from minitorch2.cli.ops import ops
+from minitorch2.cli.run import run
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(minitorch2.__version__, prog_name="minitorch2")
+def main() -> None:
+    """minitorch2: the PyTorch 2 stack, small enough to read and watch."""
+
+
+for command in (explain, run, doctor, ops, cache):
+    main.add_command(command)
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""The report of `mt2 explain`: every compiled function, stage by stage.
+
+In: the Records of a run and a Page. Out: for each unit a title, what happened at a glance, then
+each stage under the file that made it, with the user's lines at the left. Nothing is decided here
+that the events do not say.
+
+    write_report(page, collector.records)
+
+Source: the order of stages is that of the house: capture, guards, autodiff, passes, loops, kernels.
+"""
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from minitorch2.cli import bodies
+from minitorch2.cli.records import Record
+from minitorch2.cli.render import Page
+from minitorch2.cli.stages import order, stage_named
+
+NOTHING = """\
+Nothing was compiled: the script never called a function made by minitorch2.compile.
+
+To compile something, wrap a function or a module, then call it:
+
+    @torch.compile
+    def loss_fn(model, x, y):
+        return F.cross_entropy(model(x), y)
+
+    model = torch.compile(model)
+"""
+
+
+def write_report(page: Page, records: Sequence[Record], chosen: Sequence[Record]) -> None:
+    """The chosen records, unit by unit; a unit of which all is shown starts with its contents."""
+    units, wanted = by_unit(records), by_unit(chosen)
+    if len(wanted) > 1:
+        page.blank()
+        page.put(f"{len(wanted)} compiled functions", "bold")
+        page.table([(unit, _glance(units[unit])) for unit in wanted])
+    for unit, rows in wanted.items():
+        page.title(unit, _glance(units[unit]))
+        if rows == units[unit]:
+            _stages(page, rows)
+        context = bodies.Context(units[unit])
+        for stage, group in _sections(rows):
+            _section(page, stage, group, context)
+
+
+def by_unit(records: Sequence[Record]) -> dict[str, list[Record]]:
+    """The records of each unit, units in the order in which they appeared."""
+    units: dict[str, list[Record]] = {}
+    for record in records:
+        units.setdefault(record.unit, []).append(record)
+    return units
+
+
+def write_contents(page: Page, records: Sequence[Record], chosen: Sequence[Record]) -> None:
+    """Which functions and stages there are, and how large each is."""
+    units = by_unit(records)
+    for unit, rows in by_unit(chosen).items():
+        page.title(unit, _glance(units[unit]))
+        _stages(page, rows)
+
+
+def _stages(page: Page, rows: Sequence[Record]) -> None:
+    table: list[tuple[str, ...]] = []
+    for stage, group in _sections(rows):
+        sizes = dict.fromkeys(bodies.size(record) for record in group)
+        table.append((stage, group[0].part, "; ".join(sizes)))
+    if not any(part for _, part, _ in table):
+        table = [(stage, sizes) for stage, _, sizes in table]
+    page.table(table, ("bold",))
+
+
+def _sections(rows: Sequence[Record]) -> Iterator[tuple[str, list[Record]]]:
+    """Neighbours of one stage and half together; of totals only the last."""
+    last = [record for record in rows if record.stage == "runtime.totals"][-1:]
+    kept = [record for record in rows if record.stage != "runtime.totals"] + last
+    for (stage, _), group in itertools.groupby(kept, key=lambda each: (each.stage, each.part)):
+        yield stage, list(group)
+
+
+def _section(page: Page, name: str, group: Sequence[Record], context: bodies.Context) -> None:
+    stage, part = stage_named(name), group[0].part
+    page.heading(
+        f"{stage.title}: {part}" if part else stage.title,
+        stage.file or group[0].producer,
+        stage.says,
+    )
+    for number, record in enumerate(group):
+        if number:
+            page.blank()
+        bodies.write_body(page, record, stage.form, context)
+
+
+def _glance(rows: Sequence[Record]) -> str:
+    """What a reader wants to know first: did it compile, and what went wrong."""
+    found = []
+    for stage, word in (("capture.break", "graph break"), ("capture.recompile", "recompilation")):
+        count = sum(record.stage == stage for record in rows)
+        if count:
+            found.append(f"{count} {word}{'s' * (count > 1)}")
+    if not any(record.stage == "capture.break" for record in rows):
+        furthest = max((record.stage for record in rows), key=order, default="")
+        found.insert(0, "compiled" if order(furthest) >= order("kernel.source") else furthest)
+    return ", ".join(found)

@@ -1,0 +1,130 @@
+"""Runs a script as `python script.py` would, inside this process.
+
+In: the script's path and its arguments. Out: an Outcome: the exit code, and how it ended. The
+script is `__main__`, `sys.argv` and `sys.path[0]` are its own, and `import torch` gives it
+minitorch2 when asked to. An exception is shown as Python shows it, without any frame of ours.
+
+    outcome = run_script("train.py", ("--steps", "3"))
+    sys.exit(outcome.code)
+
+Source: CPython's runpy and Lib/pdb.py run scripts the same way.
+"""
+
+import builtins
+import contextlib
+import importlib.machinery
+import os
+import sys
+import types
+from dataclasses import dataclass
+
+import minitorch2
+
+INTERRUPTED = 128 + 2  # as a shell reports a process ended by SIGINT
+BROKEN_PIPE = 128 + 13  # by SIGPIPE
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a script ended: 'finished', 'exited', 'raised', 'interrupted' or 'pipe closed'."""
+
+    code: int
+    ending: str
+    detail: str = ""
+    in_child: bool = False
+
+
+def run_script(script: str, arguments: tuple[str, ...], as_torch: bool = True) -> Outcome:
+    """Run a script to its end, whatever the end is."""
+    if as_torch:
+        sys.modules["torch"] = minitorch2
+    process = os.getpid()
+    outcome = _run(os.path.abspath(script), [script, *arguments])
+    if os.getpid() == process:
+        return outcome
+    return Outcome(outcome.code, outcome.ending, outcome.detail, in_child=True)
+
+
+def _run(path: str, argv: list[str]) -> Outcome:
+    module = _become_main(path, argv)
+    try:
+        with open(path, "rb") as file:
+            code = compile(file.read(), path, "exec", dont_inherit=True)
+        exec(code, module.__dict__)
+        return Outcome(0, "finished")
+    except SystemExit as leaving:
+        return _left(leaving)
+    except KeyboardInterrupt as signal:
+        return Outcome(INTERRUPTED, "interrupted", _place(signal, path))
+    except BaseException as error:
+        if isinstance(error, BrokenPipeError) and not _flushes():
+            return Outcome(BROKEN_PIPE, "pipe closed")
+        _show(error, path)
+        return Outcome(1, "raised", type(error).__name__)
+
+
+def _become_main(path: str, argv: list[str]) -> types.ModuleType:
+    """Make this process look like `python script.py`.
+
+    It stays so after the script's end: threads and atexit handlers of the script still run.
+    """
+    module = types.ModuleType("__main__")
+    module.__file__ = path
+    module.__loader__ = importlib.machinery.SourceFileLoader("__main__", path)
+    module.__dict__.update(__cached__=None, __builtins__=builtins)
+    sys.modules["__main__"] = module
+    sys.argv[:] = argv
+    if not sys.flags.safe_path:
+        sys.path[:1] = [os.path.dirname(os.path.realpath(path))]
+    return module
+
+
+def _left(leaving: SystemExit) -> Outcome:
+    """What `sys.exit(...)` means as an exit code: text goes to stderr and counts as 1."""
+    if leaving.code is None or isinstance(leaving.code, int):
+        code = leaving.code or 0
+        return Outcome(code, "exited" if code else "finished", str(code))
+    print(leaving.code, file=sys.stderr)
+    return Outcome(1, "exited", "1")
+
+
+def _own_frames_off(error: BaseException, path: str) -> types.TracebackType | None:
+    """The traceback from the script's first frame on; None for an error before it ran."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename != path:
+        trace = trace.tb_next
+    return trace
+
+
+def _show(error: BaseException, path: str) -> None:
+    sys.stdout.flush()
+    trace = _own_frames_off(error, path)
+    sys.excepthook(type(error), error.with_traceback(trace), trace)
+    sys.stderr.flush()
+
+
+def _place(error: BaseException, path: str) -> str:
+    """The script's own innermost line, such as 'train.py:41'."""
+    trace, line = _own_frames_off(error, path), 0
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == path:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return f"{os.path.basename(path)}:{line}" if line else ""
+
+
+def _flushes() -> bool:
+    """Whether standard output still has a reader."""
+    try:
+        sys.stdout.flush()
+        return True
+    except BrokenPipeError:
+        return False
+
+
+def silence_output() -> None:
+    """Point standard output to nowhere: its reader is gone, and Python flushes it at exit."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

@@ -1,0 +1,174 @@
+"""The stages a compiled function goes through, in order, each with one sentence for the reader.
+
+In: a stage name of an event, or what a user typed after `--stage`. Out: its row. The table is the
+order of the report; passes are rows of their own, taken from the pipeline.
+
+    >>> stage_named("loops.fused").title
+    'fused loops'
+    >>> [stage.name for stage in matching("loops")]
+    ['loops.lowered', 'loops.fused']
+
+Source: TORCH_LOGS of PyTorch names its artifacts the same way.
+"""
+
+import difflib
+from dataclasses import dataclass
+
+from minitorch2.jit.passes.pipeline import PIPELINE
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stage: `says` explains it to a reader, `form` is how its text is laid out.
+
+    `file` is the file that does the work where another one emits the event.
+    """
+
+    name: str
+    title: str
+    says: str
+    form: str
+    file: str = ""
+
+
+def _passes() -> tuple[Stage, ...]:
+    return tuple(
+        Stage(
+            f"passes.{function.__name__}",
+            "pass " + function.__name__.replace("_", " "),
+            (function.__doc__ or "").split("\n")[0],
+            "diff",
+            function.__module__.partition(".")[2].replace(".", "/") + ".py",
+        )
+        for function in PIPELINE
+    )
+
+
+STAGES = (
+    Stage("capture.source", "source", "The function, as you wrote it.", "python"),
+    Stage(
+        "capture.bytecode",
+        "bytecode",
+        "What Python would run, instruction by instruction, and what the symbolic machine made "
+        "of each: values without numbers, graph nodes (%), guards.",
+        "bytecode",
+        "jit/capture/interpreter.py",
+    ),
+    Stage(
+        "capture.break",
+        "graph break",
+        "Capture stopped here; this call runs as ordinary Python, correct but not compiled.",
+        "alert",
+    ),
+    Stage(
+        "capture.recompile",
+        "recompilation",
+        "A guard of the compiled code did not hold any more, so the function is compiled again.",
+        "alert",
+    ),
+    Stage(
+        "capture.guards",
+        "guards",
+        "What must be the same again before the compiled code may be used again.",
+        "python",
+        "jit/guards.py",
+    ),
+    Stage(
+        "capture.graph",
+        "captured graph",
+        "The tensor operations the function called, one a line: value, type, call.",
+        "graph",
+    ),
+    Stage(
+        "autodiff.functional",
+        "functional graph",
+        "The same in primitive operations only; writes in place became new values.",
+        "graph",
+        "jit/autodiff/functionalize.py",
+    ),
+    Stage(
+        "autodiff.joint",
+        "joint graph",
+        "Forward and backward as one graph: inputs and output gradients in, outputs and input "
+        "gradients out.",
+        "graph",
+        "jit/autodiff/joint.py",
+    ),
+    *_passes(),
+    Stage(
+        "passes.optimized",
+        "optimized graph",
+        "What the passes left.",
+        "graph",
+    ),
+    Stage(
+        "autodiff.partition",
+        "forward and backward",
+        "The joint graph cut in two; the forward saves what the backward reads.",
+        "partition",
+        "jit/autodiff/partition.py",
+    ),
+    Stage(
+        "autodiff.refused",
+        "not compiled",
+        "A later stage could not carry this graph out; it runs operation by operation.",
+        "alert",
+    ),
+    Stage(
+        "loops.lowered",
+        "loops",
+        "Every operation as loops over single elements.",
+        "loops",
+        "kernels/lower/lowering.py",
+    ),
+    Stage(
+        "loops.fused",
+        "fused loops",
+        "Loops merged so that values stay in registers, and why others could not be.",
+        "loops",
+        "kernels/schedule/fusion.py",
+    ),
+    Stage(
+        "kernel.source",
+        "kernels",
+        "The loops as Python source that Numba compiles to machine code, each line with the user "
+        "lines it works for.",
+        "kernel",
+        "kernels/codegen/source.py",
+    ),
+    Stage("runtime.totals", "totals", "What all this came to.", "table"),
+)
+_BY_NAME = {stage.name: stage for stage in STAGES}
+_ORDER = {stage.name: number for number, stage in enumerate(STAGES)}
+
+
+def stage_named(name: str) -> Stage:
+    """The row of an event's stage; a plain one for a stage the table does not know."""
+    return _BY_NAME.get(name) or Stage(name, name.replace(".", ": ").replace("_", " "), "", "text")
+
+
+def order(name: str) -> int:
+    """The stage's place in the table; unknown ones come last."""
+    return _ORDER.get(name, len(_ORDER))
+
+
+def matches(query: str, name: str) -> bool:
+    """Whether what a user typed names a stage: whole, by either part, or by a beginning."""
+    query = query.lower()
+    first, _, last = name.partition(".")
+    if query in (name, first, last, first.rstrip("s"), first + "s", last + "s"):
+        return True
+    return name.startswith(query) or last.startswith(query)
+
+
+def matching(query: str) -> tuple[Stage, ...]:
+    """The stages a query names, in order."""
+    return tuple(stage for stage in STAGES if matches(query, stage.name))
+
+
+def nearest(query: str) -> list[str]:
+    """Stage names that look like a query that names none."""
+    last = {stage.name.partition(".")[2]: stage.name for stage in STAGES}
+    words = [*_BY_NAME, *last]
+    found = difflib.get_close_matches(query, words, 3)
+    return list(dict.fromkeys(last.get(word, word) for word in found))
