@@ -24,7 +24,7 @@ from minitorch2 import artifacts
 from minitorch2.dispatch import state
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.program import CapturedProgram, capture, is_plain_python
-from minitorch2.jit.guards import GuardSet
+from minitorch2.jit.guards import GuardSet, short_text
 
 LIMIT = 8
 
@@ -130,7 +130,7 @@ class CodeCache:
         what, old, new = guard.change(call)
         text = entry.guards.explain_failure(args, kwargs)
         where = str(guard.span or "")
-        record = Recompile(guard.subject(), what, str(old), str(new), where, text)
+        record = Recompile(guard.subject(), what, short_text(old), short_text(new), where, text)
         self.recompiles.append(record)
         self._learn(entry.guards, args, kwargs)
         artifacts.emit("capture.recompile", self.unit, record, guard=record.guard, what=what,

@@ -161,10 +161,11 @@ class Guard:
             return "unknown" if found is None else f"{found[0]} is {found[2]}, was {found[1]}"
         if not self.sources:
             return "it is not so"
-        return " and ".join(_short(source.fetch(call)) for source in self.sources)
+        return " and ".join(short_text(source.fetch(call)) for source in self.sources)
 
 
-def _short(value: Any) -> str:
+def short_text(value: Any) -> str:
+    """A value in a message: short, and without addresses."""
     if isinstance(value, Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
     if isinstance(value, int | float | str | bytes | bool | type(None) | tuple | list | dict):
@@ -321,6 +322,11 @@ def define(text: str, name: str, label: str, scope: dict[str, Any]) -> Callable:
 # ---- the kinds of guards ----------------------------------------------------------------------
 
 
+def _plain(name: str) -> str:
+    """A name made of letters, digits and underscores."""
+    return "".join(character if character.isalnum() else "_" for character in name)
+
+
 def tensor_guard(
     source: Source, tensor: Tensor, free: frozenset[int], number: int, span: Span | None
 ) -> Guard:
@@ -336,7 +342,7 @@ def tensor_guard(
 
 def value_guard(source: Source, value: Any, span: Span | None) -> Guard:
     """A number, string, None or other plain value."""
-    meaning = f"was {_short(value)}"
+    meaning = f"was {short_text(value)}"
     if value is None or value is True or value is False or value is Ellipsis:
         return Guard("value", (source,), f"{{0}} is not {value!r}", meaning, (), span, value)
     if type(value) in (int, str, bytes) or (type(value) is float and 0 < abs(value) < 1e300):
@@ -366,23 +372,25 @@ class SameFloat:
 
 def identity_guard(source: Source, thing: Any, span: Span | None, kind: str = "value") -> Guard:
     """The very same object."""
-    name = getattr(thing, "__name__", type(thing).__name__)
-    objects = (("OBJECT_" + str(name).replace(".", "_"), thing),)
+    name = str(getattr(thing, "__name__", type(thing).__name__))
+    objects = ((f"OBJECT_{_plain(name)}", thing),)
     test = f"{{0}} is not <{objects[0][0]}>"
     return Guard(kind, (source,), test, f"was {name}", objects, span, thing)
 
 
 def type_guard(source: Source, cls: type, span: Span | None) -> Guard:
     """An instance of exactly this class."""
-    objects = ((f"TYPE_{cls.__name__}", cls),)
-    test = f"type({{0}}) is not <TYPE_{cls.__name__}>"
+    name = f"TYPE_{_plain(cls.__name__)}"
+    objects = ((name, cls),)
+    test = f"type({{0}}) is not <{name}>"
     return Guard("value", (source,), test, f"was a {cls.__name__}", objects, span, cls)
 
 
 def code_guard(source: Source, code: Any, span: Span | None) -> Guard:
     """A Python function with this body."""
-    objects = ((f"CODE_{code.co_name}", code),)
-    test = f"{{0}}.__code__ is not <CODE_{code.co_name}>"
+    name = f"CODE_{_plain(code.co_name)}"
+    objects = ((name, code),)
+    test = f"{{0}}.__code__ is not <{name}>"
     return Guard(
         "code", (source,), test, f"had the body of {code.co_qualname}", objects, span, code
     )

@@ -1,0 +1,246 @@
+"""Code is used again exactly when what it read is unchanged, and says what changed."""
+
+import threading
+
+import pytest
+
+import minitorch2 as torch
+from minitorch2 import nn
+from tests.jit.capture.capturing import compiled, ones
+
+SCALE = 2
+X = ones(2, 3)
+
+
+def entries(run):
+    return sum(len(found) for found in run.entries.values())
+
+
+def test_a_global_that_changes():
+    global SCALE
+    SCALE = 2
+    run = compiled(lambda x: x * SCALE)
+    assert run(X).tolist()[0][0] == 2
+    SCALE = 5
+    try:
+        assert run(X).tolist()[0][0] == 5
+        assert "SCALE: was 2; now 5" in str(run.recompiles[0])
+        assert "test_guards.py" in run.recompiles[0].where
+    finally:
+        SCALE = 2
+    assert run(X).tolist()[0][0] == 2
+    assert entries(run) == 2
+
+
+def test_what_is_not_read_is_not_guarded():
+    def fn(x, unused, flag):
+        return x + 1 if flag else x + unused
+
+    run = compiled(fn)
+    for unused in (1, "two", None):
+        run(X, unused, True)
+    assert entries(run) == 1
+
+
+@pytest.mark.parametrize("first, second", [(1, 1.0), (1, True), (0.0, -0.0), ("a", "b"), (None, 0)])
+def test_equal_values_of_other_kinds_are_other_values(first, second):
+    run = compiled(lambda x, v: (x, repr(v)))
+    assert run(X, first)[1] == repr(first)
+    assert run(X, second)[1] == repr(second)
+
+
+def test_nan_is_the_same_value_again():
+    run = compiled(lambda x, v: x * v)
+    run(X, float("nan"))
+    run(X, float("nan"))
+    assert entries(run) == 1
+
+
+def test_defaults_and_keywords():
+    def fn(x, k=3, *, j=1):
+        return x * k + j
+
+    run = compiled(fn)
+    assert [run(X).tolist()[0][0], run(X, 4).tolist()[0][0], run(X, j=5).tolist()[0][0]] == [
+        4,
+        5,
+        8,
+    ]
+    fn.__defaults__ = (7,)
+    assert run(X).tolist()[0][0] == 8
+
+
+def test_closure_variables():
+    factor = 2
+
+    def fn(x):
+        return x * factor
+
+    run = compiled(fn)
+    assert run(X).tolist()[0][0] == 2
+    factor = 3
+    assert run(X).tolist()[0][0] == 3
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ones(2, 3, dtype=torch.float64),
+        ones(3, 2).t(),
+        ones(2, 3, requires_grad=True),
+        ones(2, 3, 1),
+        nn.Parameter(ones(2, 3)),
+    ],
+)
+def test_tensor_fields(other):
+    run = compiled(lambda x: x * 2)
+    run(X)
+    got = run(other)
+    assert got.dtype is other.dtype and got.requires_grad == other.requires_grad
+    assert got.shape == other.shape and got.stride() == (other * 2).stride()
+    assert entries(run) == 2
+
+
+def test_grad_mode_and_default_dtype():
+    run = compiled(lambda x: x * 2 + torch.zeros(3))
+    x = ones(2, 3, requires_grad=True)
+    assert run(x).requires_grad
+    with torch.no_grad():
+        assert not run(x).requires_grad
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert run(x).dtype is torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_containers_of_the_caller():
+    run = compiled(lambda x, items, table: x + len(items) + items[0] + table.get("k", 100))
+    assert run(X, [1, 2], {"k": 1}).tolist()[0][0] == 5
+    assert run(X, [1, 9], {"k": 1, "z": 2}).tolist()[0][0] == 5
+    assert entries(run) == 1
+    assert run(X, [1], {}).tolist()[0][0] == 103
+    assert run(X, [2, 2], {"k": 1}).tolist()[0][0] == 6
+    assert entries(run) == 3
+
+
+def test_one_tensor_twice_and_two_tensors():
+    def fn(a, b):
+        if a is b:
+            return a * 10
+        return a + b
+
+    run = compiled(fn)
+    a, b = ones(2), ones(2)
+    assert run(a, a).tolist() == [10, 10]
+    assert run(a, b).tolist() == [2, 2]
+    assert run(b, b).tolist() == [10, 10]
+    assert entries(run) == 2
+
+
+def test_sizes_become_symbolic_when_they_change():
+    def fn(x):
+        return x.reshape(-1) * x.shape[0], x.shape[0] * 2
+
+    run = compiled(fn)
+    for size in (4, 6, 9, 12):
+        y, double = run(ones(size, 3))
+        assert y.shape == (size * 3,) and y[0].item() == size and double == 2 * size
+    assert entries(run) == 2
+    assert run(ones(1, 3))[1] == 2
+    assert entries(run) == 3
+
+
+def test_dynamic_from_the_start_and_never():
+    always, never = (
+        compiled(lambda x: x + 1, dynamic=True),
+        compiled(lambda x: x + 1, dynamic=False),
+    )
+    for size in (4, 6, 9):
+        assert always(ones(size)).shape == never(ones(size)).shape == (size,)
+    assert entries(always) == 1 and entries(never) == 3
+
+
+def test_branches_on_symbolic_sizes_are_guarded():
+    def fn(x):
+        return x + 1 if x.shape[0] > 10 else x - 1
+
+    run = compiled(fn, dynamic=True)
+    assert [run(ones(size))[0].item() for size in (5, 20, 8, 11, 10)] == [0, 2, 0, 2, 0]
+    assert entries(run) == 2
+
+
+def test_the_limit_warns_once_and_runs_as_python():
+    run = compiled(lambda x, n: x * n)
+    for n in range(8):
+        assert run(X, n).tolist()[0][0] == n
+    with pytest.warns(UserWarning, match="compiled 8 times"):
+        assert run(X, 8).tolist()[0][0] == 8
+    assert run(X, 9).tolist()[0][0] == 9
+    assert entries(run) == 8
+
+
+def test_modules_hooks_training_and_parameters():
+    net = nn.Sequential(nn.Linear(3, 2), nn.Dropout(0.5))
+    run = compiled(net)
+    net.eval()
+    first = run(X)
+    net.train()
+    run(X)
+    net.eval()
+    assert run(X).tolist() == first.tolist()
+    assert entries(run) == 2
+    net[0].weight = nn.Parameter(net[0].weight.detach() * 2)
+    assert run(X).tolist() == net(X).tolist()
+    assert entries(run) == 2
+    seen = []
+    handle = net[0].register_forward_hook(lambda module, args, out: seen.append(1))
+    run(X)
+    handle.remove()
+    run(X)
+    assert seen == [1]
+    net[1] = nn.ReLU()
+    assert run(X).tolist() == net(X).tolist()
+
+
+def test_the_body_of_an_inlined_function_is_replaced():
+    def helper(x):
+        return x + 1
+
+    def other(x):
+        return x - 1
+
+    run = compiled(lambda x: helper(x))
+    assert run(X).tolist()[0][0] == 2
+    helper.__code__ = other.__code__
+    assert run(X).tolist()[0][0] == 0
+
+
+def test_the_guard_function_is_readable_and_fast_for_new_keys():
+    run = compiled(lambda x: x + 1)
+    run(X)
+    (entry,) = run.entries[1]
+    assert "def guard(x, /):" in entry.guards.source_text
+    assert "x.key is not KEY_0" in entry.guards.source_text
+    assert entry.check(ones(2, 3)) and not entry.check(ones(2, 3, 4)) and not entry.check(5)
+
+
+def test_threads_share_one_entry():
+    run = compiled(lambda x: x * 3)
+    results = []
+    threads = [
+        threading.Thread(target=lambda: results.append(run(X).tolist()[0][0])) for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [3.0] * 8 and entries(run) == 1
+
+
+def test_a_compiled_function_inside_another_is_part_of_it():
+    inner = torch.compile(lambda x: x * 2, backend="eager")
+    run = compiled(lambda x: inner(x) + 1)
+    assert run(X).tolist()[0][0] == 3
+    (entry,) = run.entries[1]
+    assert [node.op for node in entry.program.graph.nodes] == ["mul", "add"]
