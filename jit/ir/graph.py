@@ -64,7 +64,7 @@ from minitorch2.dtypes import dtype
 from minitorch2.errors import ArgumentTypeError
 from minitorch2.jit.ir.inference import infer_types
 from minitorch2.jit.ir.printer import node_text, print_graph
-from minitorch2.jit.ir.types import Type
+from minitorch2.jit.ir.types import TensorType, Type
 from minitorch2.jit.shapes.conditions import SizeCondition
 from minitorch2.jit.shapes.environment import ShapeEnvironment
 from minitorch2.jit.shapes.size_expression import Size, SizeExpression
@@ -289,12 +289,29 @@ def abstract(argument: Argument) -> Any:
 
 
 def output_types(graph: Graph) -> Callable[..., tuple]:
-    """The graph as a function of operand types that returns the types of its outputs."""
+    """The graph as a function of operand types that returns the types of its outputs.
+
+    ArgumentTypeError when the operands are not what the graph's inputs declare.
+    """
 
     def function(*operands: Any) -> tuple:
+        declared = [input.value.type for input in graph.inputs]
+        given = [_plain_type(operand) for operand in operands]
+        if declared != given:
+            shown = [", ".join(map(str, types)) for types in (declared, given)]
+            raise ArgumentTypeError(
+                f"call graph {graph.name}", f"it takes ({shown[0]}), given are ({shown[1]})"
+            )
         return tuple(abstract(output.argument) for output in graph.outputs)
 
     return function
+
+
+def _plain_type(operand: Any) -> Any:
+    """A type without SymbolicSizes."""
+    if isinstance(operand, TensorType):
+        return replace(operand, shape=tuple(map(as_size, operand.shape)))
+    return operand
 
 
 def literal_key(argument: Argument) -> Hashable:

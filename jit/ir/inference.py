@@ -3,7 +3,7 @@
 In: an op row and one operand for each parameter: types where values stand, literals elsewhere.
 Out: the result types. Rows are written for tensors with int sizes; a symbolic size goes in as a
 SymbolicSize of a ShapeEnvironment, which answers what the row asks about it, and comes out as
-plain data. A composite row has no rule of its own: its definition is run on fakes.
+plain data. The definition of a composite row without a rule is run on fakes.
 
 Source: jax.eval_shape and torch's meta tensors.
 """
@@ -26,7 +26,8 @@ from minitorch2.tensors import Tensor
 def infer_types(op: Op, operands: tuple, environment: ShapeEnvironment) -> tuple[Type, ...]:
     """The result types. Raises what the row raises (ShapeError, ...) for operands it refuses."""
     lifted = tuple(_lift(operand, environment) for operand in operands)
-    found = infer(op, lifted) if op.decomp is None else run_fake(op, lifted)
+    has_rule = op.infer is not None or op.decomp is None
+    found = infer(op, lifted) if has_rule else run_fake(op, lifted)
     results = found if _is_several(found) else (found,)
     where = device_of(op, operands)
     return tuple(_plain(result, where) for result in results)
@@ -54,12 +55,14 @@ def _lift(operand: Any, environment: ShapeEnvironment) -> Any:
 
 
 def _plain(result: Any, where: device) -> Type:
-    """A row's answer as a type: a Meta, a fake tensor, or the kind of a scalar."""
+    """A row's answer as a type: a Meta, a fake, a type, or a scalar's kind."""
     match result:
         case Meta():
             return TensorType(result.dtype, tuple(map(as_size, result.shape)), where)
         case Tensor():
             return TensorType(result.dtype, tuple(map(as_size, result.shape)), where)
+        case TensorType() | ScalarType():
+            return result
         case str() if result in SCALAR_KINDS:
             return ScalarType(result)
     raise VerificationError("the type of a result", f"`infer` returned {result!r}")

@@ -329,11 +329,11 @@ class _Parser:
         return found
 
     def raw(self, stop_at_line_end: bool = False) -> str:
-        """The text up to the comma or bracket that ends it."""
+        """The text up to the comma, colon, bracket or keyword that ends it."""
         first, depth = self.at, 0
         while self.token.kind != "end":
             text = self.token.text
-            if depth == 0 and (text == "," or text in _CLOSING):
+            if depth == 0 and (text in (",", ":", "writes") or text in _CLOSING):
                 break
             if stop_at_line_end and self.at > first and self._starts_line():
                 break

@@ -40,7 +40,7 @@ def print_graph(graph: Graph, origins: bool = False) -> str:
     outputs = ", ".join(output_text(graph, output) for output in graph.outputs)
     lines.append(f"{INDENT}return {outputs}".rstrip())
     if graph.writes:
-        pairs = (f"{graph.inputs[index].value} <- {value}" for index, value in graph.writes)
+        pairs = (f"{_input_name(graph, index)} <- {value}" for index, value in graph.writes)
         lines.append(f"{INDENT}writes ({', '.join(pairs)})")
     return "\n".join([*lines, "}"])
 
@@ -62,9 +62,14 @@ def output_text(graph: Graph, output: Output) -> str:
     text = argument_text(output.argument)
     if output.alias is not None:
         index, offset = output.alias
-        alias = f": alias({graph.inputs[index].value}, {offset})"
+        alias = f": alias({_input_name(graph, index)}, {offset})"
         return text + alias + _strides_text(" ", output.strides)
     return text + _strides_text(": ", output.strides)
+
+
+def _input_name(graph: Graph, index: int) -> str:
+    """An input's name; a graph that is wrong prints too."""
+    return str(graph.inputs[index].value) if index < len(graph.inputs) else f"%no_input.{index}"
 
 
 def argument_text(argument: Argument) -> str:

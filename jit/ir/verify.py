@@ -30,9 +30,11 @@ from minitorch2.jit.ir.graph import (
     values_in,
 )
 from minitorch2.jit.ir.inference import infer_types
-from minitorch2.jit.ir.types import TensorType, Type
+from minitorch2.jit.ir.printer import argument_text
+from minitorch2.jit.ir.types import ScalarType, TensorType, Type
 from minitorch2.jit.shapes.environment import ShapeEnvironment
 from minitorch2.jit.shapes.size_expression import SizeExpression, size_symbols
+from minitorch2.ops.signature import Parameter
 from minitorch2.ops.table import COMPOSITE, INPLACE, Op, lookup
 
 NAME = re.compile(r"[A-Za-z_][\w.]*")
@@ -117,12 +119,13 @@ class _Check:
         for value in values_in(node.args):
             self.use(value, node)
         self.argument(node.args, node)
-        try:
-            inferred = infer_types(op, tuple(map(abstract, node.args)), self.environment)
-        except VerificationError:
-            raise
-        except Mt2Error as error:
-            self.fail(node, f"its row refuses the operands: {error.wrong}", error.fix)
+        for parameter, argument in zip(op.signature.parameters, node.args, strict=True):
+            if not _fits(parameter, argument):
+                shown = argument_text(argument)
+                optional = "?" if parameter.optional else ""
+                wrong = f"{shown} is given for `{parameter.type}{optional} {parameter.name}`"
+                self.fail(node, wrong, f"the signature is {op.signature.text}")
+        inferred = self.infer(op, node)
         declared = tuple(result.type for result in node.results)
         if len(declared) != len(inferred):
             wrong = f"it has {len(declared)} results, infer says {len(inferred)}"
@@ -136,6 +139,16 @@ class _Check:
                 )
             self.known_symbols(result.type.symbols(), node, str(result))
             self.define(result, node)
+
+    def infer(self, op: Op, node: Node) -> tuple[Type, ...]:
+        try:
+            return infer_types(op, tuple(map(abstract, node.args)), self.environment)
+        except VerificationError:
+            raise
+        except Mt2Error as error:
+            self.fail(node, f"its row refuses the operands: {error.wrong}", error.fix)
+        except Exception as error:  # a row fed with nonsense may raise anything: say where
+            self.fail(node, f"its row fails on the operands: {error!r}", "see the row's `infer`")
 
     def op(self, node: Node) -> Op:
         try:
@@ -204,8 +217,8 @@ class _Check:
 
     def fail(self, node: Node | None, wrong: str, fix: str) -> NoReturn:
         where = "the whole" if node is None else f"`{str(node).splitlines()[0]}`"
-        error = VerificationError(f"{where} in graph {self.graph.name}", wrong, fix)
-        raise VerificationError(error.asked, f"{wrong}\n{self._context(node)}", fix)
+        asked = f"{where} in graph {self.graph.name}"
+        raise VerificationError(asked, f"{wrong}\n{self._context(node)}", fix)
 
     def _context(self, node: Node | None) -> str:
         """The printed lines around a node, the node's own marked."""
@@ -220,6 +233,42 @@ class _Check:
             f"  {'>' if node is not None and first + number == at else ' '} {line}"
             for number, line in enumerate(lines[first:last])
         )
+
+
+def _fits(parameter: Parameter, argument: Argument) -> bool:
+    """Whether an argument is of the kind that the parameter takes."""
+    if argument is None:
+        return parameter.optional or parameter.type == "any"
+    type = argument.type if isinstance(argument, Value) else None
+    number = isinstance(argument, int | float | SizeExpression) or isinstance(type, ScalarType)
+    match parameter.type:
+        case "Tensor":
+            return isinstance(type, TensorType)
+        case "Operand":
+            return number or isinstance(type, TensorType)
+        case "Scalar" | "float":
+            return number
+        case "int" | "bool":
+            return number and not isinstance(argument, float)
+        case "str" | "device":
+            return isinstance(argument, str)
+        case "dtype":
+            return isinstance(argument, dtype)
+        case "Tensor[]":
+            return isinstance(argument, tuple) and all(
+                item is None or (isinstance(item, Value) and isinstance(item.type, TensorType))
+                for item in argument
+            )
+        case "int[]" | "int[...]":
+            return isinstance(argument, tuple) and all(map(_is_int, argument))
+    return True
+
+
+def _is_int(argument: Argument) -> bool:
+    """Whether it is an integer, a size, or a value that is one."""
+    if isinstance(argument, Value):
+        return isinstance(argument.type, ScalarType) and argument.type.kind == "int"
+    return isinstance(argument, int | SizeExpression)
 
 
 def _agree(declared: Type, inferred: Type) -> bool:

@@ -9,7 +9,7 @@ primes, so nothing divides, equals or broadcasts by accident.
     {'s0': 8072, 's1': 1013}
 
 Complexity: a backtracking search over a few dozen candidates for each symbol; conditions are
-checked as soon as their symbols have values.
+checked as soon as their symbols have values. It gives up after TRIES values.
 """
 
 import itertools
@@ -20,13 +20,14 @@ from minitorch2.jit.shapes.conditions import SizeCondition
 from minitorch2.jit.shapes.size_expression import Apply, Size
 
 LARGE = 1009
+TRIES = 2000
 
 
 def find_example(
     names: Sequence[str], conditions: Sequence[SizeCondition]
 ) -> dict[str, int] | None:
     """A value for each name under which every condition holds, or None."""
-    return _search(list(names), conditions, _constants(conditions), {})
+    return _search(list(names), conditions, _constants(conditions), {}, iter(range(TRIES)))
 
 
 def generic_example(name: str) -> int:
@@ -43,18 +44,28 @@ def _search(
     conditions: Sequence[SizeCondition],
     constants: list[int],
     bindings: dict[str, int],
+    tries: Iterator[int],
 ) -> dict[str, int] | None:
     if not names:
         return bindings
     name, *rest = names
     for value in _candidates(name, constants, bindings):
+        if next(tries, None) is None:
+            return None
         extended = {**bindings, name: value}
         ready = (c for c in conditions if name in c.symbols() and extended.keys() >= {*c.symbols()})
-        if all(condition.evaluate(extended) for condition in ready):
-            found = _search(rest, conditions, constants, extended)
+        if all(_holds(condition, extended) for condition in ready):
+            found = _search(rest, conditions, constants, extended, tries)
             if found is not None:
                 return found
     return None
+
+
+def _holds(condition: SizeCondition, bindings: dict[str, int]) -> bool:
+    try:
+        return condition.evaluate(bindings)
+    except ZeroDivisionError:
+        return False
 
 
 def _candidates(name: str, constants: list[int], bindings: dict[str, int]) -> Iterator[int]:
