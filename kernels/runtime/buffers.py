@@ -5,9 +5,9 @@ size's free list when the last array on it (views included) is gone, so a loop t
 arrays each time touches the same warm pages.
 
 >>> import numpy as np
->>> array = empty((3, 4), np.dtype(np.float32))
->>> array.shape, array.ctypes.data % 64, memory_stats()["allocated_bytes"] >= 48
-((3, 4), 0, True)
+>>> array = empty((30, 400), np.dtype(np.float32))
+>>> array.shape, array.ctypes.data % 64, memory_stats()["allocated_bytes"] >= 48_000
+((30, 400), 0, True)
 
 Source: https://docs.pytorch.org/docs/stable/notes/cuda.html#memory-management (the counters).
 """

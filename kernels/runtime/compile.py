@@ -27,6 +27,7 @@ from minitorch2.kernels.runtime import cache as disk
 from minitorch2.kernels.runtime import launcher
 from minitorch2.kernels.runtime.machine import cpu, load_object
 from minitorch2.kernels.runtime.signature import KernelFailure, KernelSignature
+from minitorch2.kernels.vecmath import scalars
 
 NativeKernel = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64)
 Operand = np.ndarray | int
@@ -74,7 +75,7 @@ class CompiledKernel:
 
 def address_of(array: np.ndarray) -> int:
     """Where the first element of an array lies."""
-    return array.ctypes.data
+    return array.__array_interface__["data"][0]
 
 
 def symbol_of(key: str) -> str:
@@ -168,7 +169,7 @@ def twin(source: str, signature: KernelSignature) -> str:
 
 def plain_kernel(source: str) -> Callable[..., None]:
     """The kernel as plain Python: `run(total, arrays, sizes=(), scalars=())`, as `launch`."""
-    namespace: dict[str, Any] = vecmath.plain_names()
+    namespace: dict[str, Any] = scalars.plain_names()
     exec(compile(source, "<minitorch2 kernel>", "exec"), namespace)
     name = re.search(r"^def\s+(\w+)\(", source, re.M)[1]  # type: ignore[index]
     body = namespace[name]

@@ -19,12 +19,3 @@ Files, in reading order:
 - scalars.py         all helpers as plain Python, to import in a debugger
 - intrinsics.py      all helpers as Numba intrinsics (the only file that imports Numba)
 """
-
-from typing import Any
-
-
-def plain_names() -> dict[str, Any]:
-    """The namespace in which a kernel's source runs as plain Python."""
-    from minitorch2.kernels.vecmath import scalars
-
-    return {name: getattr(scalars, name) for name in scalars.__all__}

@@ -2,8 +2,8 @@
 
 In and out: f32 or f64. Overflow gives inf, underflow passes through the subnormals, NaN stays NaN.
 
->>> exp(1.0), expm1(1e-20), sigmoid(0.0)
-(np.float64(2.718281828459045), np.float64(1e-20), np.float64(0.5))
+>>> exp(-1.0), expm1(1e-20), sigmoid(0.0)
+(np.float64(0.36787944117144233), np.float64(1e-20), np.float64(0.5))
 
 Source: W. J. Cody and W. Waite, "Software Manual for the Elementary Functions" (1980), chapter 6;
 the coefficients are near-minimax fits, made by tests/bench/fit_vecmath.py.

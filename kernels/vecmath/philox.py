@@ -4,8 +4,10 @@ In: a u64 seed and a u64 counter. Out: word `counter & 3` of the Philox4x32-10 b
 `counter >> 2` under that key. Any order of evaluation, any number of threads and any device give
 the same numbers.
 
->>> hex(philox(0, 0)), uniform_f32(philox(0, 0))
-('0x6627e8d5', np.float32(0.3990464))
+>>> import numpy as np
+>>> word = philox(np.uint64(0), np.uint64(0))
+>>> hex(word), uniform_f32(word)
+('0x6627e8d5', np.float32(0.39904642))
 
 Source: J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
 """

@@ -3,8 +3,8 @@
 In and out: f32 or f64, both of one type. f32 goes through f64; f64 keeps log(a) and its product
 with b as sums of two floats.
 
->>> pow(2.0, 0.5), pow(-2.0, 3.0), pow(-8.0, 1.0 / 3.0), pow(0.0, -1.0)
-(np.float64(1.4142135623730951), np.float64(-8.0), np.float64(nan), np.float64(inf))
+>>> pow(4.0, 0.5), pow(-2.0, 3.0), pow(-8.0, 1.0 / 3.0), pow(0.0, -1.0)
+(np.float64(2.0), np.float64(-8.0), np.float64(nan), np.float64(inf))
 
 Source: IEEE 754-2019, 9.2.1; T. J. Dekker, "A floating-point technique for extending the
 available precision" (1971).

@@ -87,8 +87,8 @@ def cast(x: Any, to: str) -> Any:
     if isinstance(x, Symbolic):
         return x.cast(to)
     with np.errstate(all="ignore"):
-        if isinstance(x, int | float):
-            return np.asarray(x).astype(DTYPES[to])[()] if abs(x) < 2**63 else DTYPES[to].type(x)
+        if not isinstance(x, np.generic | np.ndarray):
+            x = np.asarray(x)[()]
         if x.dtype.kind == "f" and to not in ("f32", "f64", "bool"):
             return _truncate(x, to)
         return x.astype(DTYPES[to])

@@ -43,11 +43,12 @@ def _local(short: str) -> Callable[[int], np.ndarray]:
     return local
 
 
-def _names() -> dict[str, Any]:
+def plain_names() -> dict[str, Any]:
+    """The namespace in which a kernel's source runs as plain Python."""
     found = {name: getattr(module, name) for module in _MODULES for name in dir(module)
              if name in HELPERS and hasattr(getattr(module, name), "__wrapped__")}  # fmt: skip
     return found | {f"local_{short}": _local(short) for short in DTYPES}
 
 
-globals().update(_names())
-__all__ = sorted(_names())
+__all__ = sorted(plain_names())
+globals().update(plain_names())

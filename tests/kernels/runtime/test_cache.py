@@ -1,0 +1,149 @@
+"""The disk cache survives damage, refusal and company, and spares Numba on a warm start."""
+
+import errno
+import os
+import stat
+import subprocess
+
+import numpy as np
+import pytest
+
+from minitorch2.kernels.runtime import cache, compile
+from minitorch2.kernels.runtime.signature import KernelSignature
+from tests.kernels.runtime.processes import PRELUDE, command, environment, run
+
+pytestmark = pytest.mark.numba
+SOURCE = "def halve(lo, hi, x, y, status):\n    for i in range(lo, hi):\n"
+SOURCE += "        y[i] = x[i] * f32(0.5)  # somewhere.py:3\n"
+SIGNATURE = KernelSignature(("f32", "f32"))
+
+
+@pytest.fixture
+def fresh(tmp_path, monkeypatch):
+    """An empty cache folder, and a function that compiles as a new process would."""
+    monkeypatch.setenv("MT2_CACHE_DIR", str(tmp_path))
+
+    def compiled() -> str:
+        monkeypatch.setattr(compile, "_kernels", {})
+        kernel = compile.compile_kernel(SOURCE, SIGNATURE)
+        x, y = np.ones(100, np.float32), np.zeros(100, np.float32)
+        kernel.launch(100, (x, y))
+        assert (y == 0.5).all()
+        return kernel.key
+
+    return compiled
+
+
+def test_an_entry_is_private_and_readable(fresh):
+    key = fresh()
+    names = sorted(os.listdir(cache.folder()))
+    assert names == [f"{key}.o", f"{key}.py"]
+    assert stat.S_IMODE(cache.folder().stat().st_mode) == 0o700
+    text = (cache.folder() / f"{key}.py").read_text()
+    assert "somewhere.py:3" in text
+    namespace: dict = {}
+    exec(text, namespace)
+    x, y = np.ones(3, np.float32), np.zeros(3, np.float32)
+    namespace["halve"](np.uint64(0), np.uint64(3), x, y, np.zeros(2, np.int64))
+    assert (y == 0.5).all()
+
+
+DAMAGES = {
+    "empty": lambda data: b"",
+    "truncated": lambda data: data[:-100],
+    "head only": lambda data: data[:10],
+    "flipped bit": lambda data: data[:200] + bytes([data[200] ^ 1]) + data[201:],
+    "other file": lambda data: b"#!/bin/sh\n" * 50,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_entry_is_rebuilt(fresh, damage):
+    path = cache.folder() / f"{fresh()}.o"
+    good = path.read_bytes()
+    path.write_bytes(DAMAGES[damage](good))
+    fresh()
+    assert path.read_bytes() == good
+
+
+def test_sound_code_that_will_not_load_is_rebuilt(fresh):
+    key = fresh()
+    cache.store(key, b"\x7fELF, but of another machine", "")
+    fresh()
+    data = cache.load(key)
+    assert data is not None and b"another machine" not in data
+
+
+def test_another_cpu_has_another_key(fresh, monkeypatch):
+    key = fresh()
+    monkeypatch.setattr(compile, "cpu", lambda: ("other", "+none"))
+    compile.environment.cache_clear()
+    try:
+        assert compile.kernel_key(SOURCE, SIGNATURE) != key
+    finally:
+        compile.environment.cache_clear()
+
+
+def test_a_folder_that_refuses_costs_one_warning(fresh, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("MT2_CACHE_DIR", str(tmp_path / "file"))
+    with pytest.warns(cache.CacheWarning, match="Set MT2_CACHE_DIR") as caught:
+        fresh()
+        fresh()
+    assert len(caught) == 1
+
+
+def test_a_full_disk_costs_one_warning_and_leaves_nothing(fresh, monkeypatch, tmp_path):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.warns(cache.CacheWarning, match="No space left"):
+        fresh()
+    assert os.listdir(cache.folder()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() == 0, reason="root may write anywhere")
+def test_a_read_only_folder_costs_one_warning(fresh, tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.warns(cache.CacheWarning):
+        fresh()
+    tmp_path.chmod(0o700)
+
+
+def test_a_folder_others_may_write_is_closed_to_them(fresh):
+    cache.folder().mkdir(parents=True)
+    cache.folder().chmod(0o777)
+    fresh()
+    assert stat.S_IMODE(cache.folder().stat().st_mode) == 0o700
+
+
+def test_a_warm_start_does_without_numba(tmp_path):
+    script = "import sys; check(); print('numba' in sys.modules)"
+    assert run(script, tmp_path) == "True\n"
+    assert run(script, tmp_path) == "False\n"
+
+
+def test_processes_share_a_folder(tmp_path):
+    script = "for i in range(4):\n    SOURCE = SOURCE.replace('x[i] +', 'f32(1.0) * x[i] +')\n"
+    script += "    check()\nprint('done')\n"
+    running = [
+        subprocess.Popen(
+            command(script), env=environment(tmp_path), stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True,
+        )
+        for _ in range(3)
+    ]  # fmt: skip
+    for process in running:
+        out, err = process.communicate(timeout=120)
+        assert (out, err) == ("done\n", "")
+    names = os.listdir(tmp_path / "kernels")
+    assert len(names) == 8 and not any(name.startswith(".") for name in names)
+
+
+def test_the_default_folder_follows_the_platform(monkeypatch, tmp_path):
+    monkeypatch.delenv("MT2_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(cache.sys, "platform", "linux")
+    assert cache.folder() == tmp_path / "minitorch2" / "kernels"
+    assert "SOURCE" in PRELUDE
