@@ -19,9 +19,15 @@ autograd         gradients by recorded vjps
 random           Philox, a counter-based generator
 printing         how a tensor prints
 creation         functions that make tensors from Python values
+functions        other functions: extrema, comparisons, einsum, grids
+cuda             what torch.cuda answers where there is no GPU
+nn               layers and losses
+optim            optimizers and learning-rate schedules
+utils            datasets and loaders
 """
 
 import importlib as _importlib
+from math import e, inf, nan, pi
 
 from minitorch2 import autograd, random
 from minitorch2.artifacts import Event, Origin, Span
@@ -51,7 +57,8 @@ from minitorch2.tensors import Size, Tensor
 _bind.bind()
 globals().update(_bind.functions)
 
-from minitorch2.creation import (  # noqa: E402
+from minitorch2 import cuda, nn, optim, utils
+from minitorch2.creation import (
     arange,
     as_tensor,
     empty,
@@ -74,18 +81,20 @@ from minitorch2.creation import (  # noqa: E402
     zeros,
     zeros_like,
 )
-from minitorch2.devices import device  # noqa: E402
-from minitorch2.dtypes import (  # noqa: E402
+from minitorch2.devices import device
+from minitorch2.dtypes import (
     bfloat16,
     bool,
     double,
     dtype,
+    finfo,
     float,
     float16,
     float32,
     float64,
     get_default_dtype,
     half,
+    iinfo,
     int,
     int8,
     int16,
@@ -98,6 +107,35 @@ from minitorch2.dtypes import (  # noqa: E402
     short,
     uint8,
 )
+from minitorch2.functions import (
+    allclose,
+    broadcast_tensors,
+    broadcast_to,
+    einsum,
+    equal,
+    get_num_threads,
+    hstack,
+    is_complex,
+    is_floating_point,
+    is_tensor,
+    isclose,
+    max,
+    meshgrid,
+    min,
+    numel,
+    set_num_threads,
+    sort,
+    topk,
+    vstack,
+)
+
+FloatTensor = typed_constructor("FloatTensor", float32)
+DoubleTensor = typed_constructor("DoubleTensor", float64)
+LongTensor = typed_constructor("LongTensor", int64)
+IntTensor = typed_constructor("IntTensor", int32)
+BoolTensor = typed_constructor("BoolTensor", bool)
+ByteTensor = typed_constructor("ByteTensor", uint8)
+newaxis = None
 
 __version__ = "0.1.0"
 

@@ -154,3 +154,30 @@ def result_type(*operands: Any) -> dtype:
 def can_cast(source: dtype, target: dtype) -> builtins.bool:
     """Whether torch allows writing `source` elements into a `target` tensor in place."""
     return source.category <= target.category
+
+
+class finfo:
+    """The limits of a floating dtype, as torch.finfo."""
+
+    def __init__(self, type: dtype | None = None):
+        element = _default if type is None else type
+        if not element.is_floating_point:
+            raise TypeError(f"torch.finfo() requires a floating point input type, not {element}")
+        found = ml_dtypes.finfo(element.numpy)
+        self.dtype, self.bits = element.name, element.itemsize * 8
+        self.eps, self.max, self.min = (
+            builtins.float(x) for x in (found.eps, found.max, found.min)
+        )
+        self.tiny = self.smallest_normal = builtins.float(found.smallest_normal)
+        self.resolution = builtins.float(found.resolution)
+
+
+class iinfo:
+    """The limits of an integer dtype, as torch.iinfo."""
+
+    def __init__(self, type: dtype):
+        if type.category != INTEGER:
+            raise TypeError(f"torch.iinfo() requires an integer input type, not {type}")
+        found = numpy.iinfo(type.numpy)
+        self.dtype, self.bits = type.name, type.itemsize * 8
+        self.max, self.min = builtins.int(found.max), builtins.int(found.min)

@@ -35,6 +35,8 @@ LAYERS = (
     "minitorch2.ops.methods",
     "minitorch2.ops.bind",
     "minitorch2.creation",
+    "minitorch2.functions",
+    "minitorch2.cuda",
     "minitorch2.nn",
     "minitorch2.optim",
     "minitorch2.utils",

@@ -1,0 +1,258 @@
+"""Functions of the package that are no rows of the op table: queries, extrema, comparisons, grids.
+
+In: tensors. Out: tensors, numbers or truth values. Everything here is made of rows.
+
+    >>> from minitorch2 import tensor
+    >>> allclose(tensor([1.0]), tensor([1.0 + 1e-9]))
+    True
+
+Source: torch's documentation of each function.
+"""
+
+import os
+from typing import Any
+
+from minitorch2.config import config
+from minitorch2.errors import ArgumentValueError, DtypeError, ShapeError
+from minitorch2.layouts import broadcast_shapes
+from minitorch2.ops.table import lookup
+from minitorch2.tensors import Tensor
+
+_minimum, _maximum = lookup("minimum").public, lookup("maximum").public
+_stack = lookup("stack").public
+
+
+def is_tensor(obj: Any) -> bool:
+    """Whether an object is a Tensor."""
+    return isinstance(obj, Tensor)
+
+
+def is_floating_point(input: Any) -> bool:
+    """Whether a tensor's dtype is floating."""
+    return input.dtype.is_floating_point
+
+
+def is_complex(input: Any) -> bool:
+    """Whether a tensor's dtype is complex: never."""
+    return False
+
+
+def numel(input: Any) -> int:
+    """The number of elements."""
+    return input.numel()
+
+
+def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+    """The largest element; along `dim` (values, indices); or the larger of two tensors."""
+    return input.max(dim, keepdim, other=other)
+
+
+def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+    """The smallest element; along `dim` (values, indices); or the smaller of two tensors."""
+    return input.min(dim, keepdim, other=other)
+
+
+def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+    """The elements of a dimension in order, and where they were."""
+    return input.sort(dim, descending, stable=stable)
+
+
+def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    """The k largest (or smallest) elements of a dimension, and where they are."""
+    return input.topk(k, dim, largest, sorted)
+
+
+def isclose(
+    input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Any:
+    """Whether |input - other| <= atol + rtol * |other|, element by element."""
+    if input.dtype is not other.dtype:
+        raise DtypeError(
+            f"isclose({input.dtype}, {other.dtype})", "the dtypes differ", "convert one first"
+        )
+    same = input == other
+    if equal_nan and input.dtype.is_floating_point:
+        same = same | (input.isnan() & other.isnan())
+    if rtol == 0 and atol == 0:
+        return same
+    gap = (input - other).abs()
+    near = (gap <= other.abs() * rtol + atol) & gap.isfinite()
+    return same | near
+
+
+def allclose(
+    input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> bool:
+    """Whether all elements are close, as in `isclose`."""
+    return bool(isclose(input, other, rtol, atol, equal_nan).all())
+
+
+def equal(input: Any, other: Any) -> bool:
+    """Whether two tensors have the same shape and the same elements."""
+    return tuple(input.shape) == tuple(other.shape) and bool((input == other).all())
+
+
+def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple:
+    """Coordinates of a grid, one tensor for each vector; 'xy' exchanges the first two."""
+    vectors = list(tensors[0]) if len(tensors) == 1 and not is_tensor(tensors[0]) else list(tensors)
+    if indexing not in ("ij", "xy"):
+        raise ArgumentValueError(
+            f"meshgrid(indexing={indexing!r})",
+            'indexing must be one of "xy" or "ij"',
+            "use 'ij' for matrix order",
+        )
+    exchanged = indexing == "xy" and len(vectors) >= 2
+    if exchanged:
+        vectors[0], vectors[1] = vectors[1], vectors[0]
+    sizes = tuple(vector.numel() for vector in vectors)
+    grids = [
+        vector.reshape((1,) * at + (-1,) + (1,) * (len(sizes) - at - 1)).expand(sizes)
+        for at, vector in enumerate(vectors)
+    ]
+    if exchanged:
+        grids[0], grids[1] = grids[1].transpose(0, 1), grids[0].transpose(0, 1)
+        grids[2:] = [grid.transpose(0, 1) for grid in grids[2:]]
+    return tuple(grids)
+
+
+def broadcast_tensors(*tensors: Any) -> tuple:
+    """The tensors, each expanded to their common shape."""
+    shape = broadcast_shapes(*(tuple(tensor.shape) for tensor in tensors))
+    return tuple(tensor.expand(shape) for tensor in tensors)
+
+
+def broadcast_to(input: Any, shape: Any) -> Any:
+    """The tensor expanded to a shape."""
+    return input.expand(tuple(shape))
+
+
+def hstack(tensors: Any) -> Any:
+    """Tensors side by side: along dimension 1, or 0 for vectors."""
+    parts = [tensor.reshape(1) if tensor.ndim == 0 else tensor for tensor in tensors]
+    return lookup("cat").public(parts, 0 if parts[0].ndim == 1 else 1)
+
+
+def vstack(tensors: Any) -> Any:
+    """Tensors one below the other: along dimension 0, vectors as rows."""
+    parts = [tensor.reshape(1, -1) if tensor.ndim < 2 else tensor for tensor in tensors]
+    return lookup("cat").public(parts, 0)
+
+
+def einsum(equation: str, *operands: Any) -> Any:
+    """Sums of products by Einstein's notation: `einsum('bij,bjk->bik', a, b)`.
+
+    Operands are taken in from the left, two at a time: letters that nothing further needs are
+    summed at once, by a batched matrix product where both have them.
+    """
+    tensors = list(operands[0]) if len(operands) == 1 and not is_tensor(operands[0]) else operands
+    inputs, output = _parse_einsum(equation, tensors)
+    left, letters = _only_once(tensors[0], inputs[0])
+    for at in range(1, len(inputs)):
+        right, others = _only_once(tensors[at], inputs[at])
+        needed = set(output).union(*inputs[at + 1 :])
+        left, letters = _contract(left, letters, right, others, needed)
+    left, letters = _summed(left, letters, set(output))
+    return left.permute(*[letters.index(letter) for letter in output]) if output else left
+
+
+def _parse_einsum(equation: str, operands: Any) -> tuple[list[str], str]:
+    """The letters of each operand and of the result; an ellipsis becomes capital letters."""
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    inputs = left.split(",")
+    if len(inputs) != len(operands):
+        raise ArgumentValueError(
+            f"einsum({equation!r}) of {len(operands)} operands",
+            f"the equation names {len(inputs)} operands",
+            "give one comma-separated part for each",
+        )
+    spare = [chr(code) for code in range(0x391, 0x3C0)]  # Greek letters stand for '...'
+    widths = [
+        operand.ndim - len(part.replace("...", "")) if "..." in part else 0
+        for part, operand in zip(inputs, operands, strict=True)
+    ]
+    most = sorted(widths)[-1]
+    full = [
+        part.replace("...", "".join(spare[most - width : most]))
+        for part, width in zip(inputs, widths, strict=True)
+    ]
+    for part, operand in zip(full, operands, strict=True):
+        if len(part) != operand.ndim:
+            raise ShapeError(
+                f"einsum({equation!r})",
+                f"the subscripts '{part}' do not match an operand of shape {list(operand.shape)}",
+                "write one letter for each dimension, or '...'",
+            )
+    if arrow:
+        return full, right.replace("...", "".join(spare[:most]))
+    joined = "".join(full)
+    once = sorted(letter for letter in set(joined) if joined.count(letter) == 1)
+    once = [letter for letter in once if letter not in spare]
+    return full, "".join(spare[:most]) + "".join(once)
+
+
+def _only_once(tensor: Any, letters: str) -> tuple[Any, str]:
+    """A repeated letter takes the diagonal."""
+    for letter in dict.fromkeys(letters):
+        while letters.count(letter) > 1:
+            first = letters.index(letter)
+            second = letters.index(letter, first + 1)
+            tensor = tensor.diagonal(0, first, second)
+            letters = letters[:first] + letters[first + 1 : second] + letters[second + 1 :]
+            letters += letter
+    return tensor, letters
+
+
+def _summed(tensor: Any, letters: str, needed: set[str]) -> tuple[Any, str]:
+    """Sum over the letters that are not needed."""
+    gone = [at for at, letter in enumerate(letters) if letter not in needed]
+    if not gone:
+        return tensor, letters
+    return tensor.sum(gone), "".join(letter for letter in letters if letter in needed)
+
+
+def _contract(a: Any, x: str, b: Any, y: str, needed: set[str]) -> tuple[Any, str]:
+    """Multiply two operands and sum the letters both have and nothing else needs."""
+    a, x = _summed(a, x, needed | set(y))
+    b, y = _summed(b, y, needed | set(x))
+    both = [letter for letter in x if letter in y]
+    batch = [letter for letter in both if letter in needed]
+    inner = [letter for letter in both if letter not in needed]
+    rows = [letter for letter in x if letter not in y]
+    columns = [letter for letter in y if letter not in x]
+    a = a.permute(*[x.index(letter) for letter in batch + rows + inner])
+    b = b.permute(*[y.index(letter) for letter in batch + inner + columns])
+    size: dict[str, Any] = {}
+    for letters, tensor in ((batch + rows + inner, a), (batch + inner + columns, b)):
+        for letter, length in zip(letters, tensor.shape, strict=True):
+            if size.get(letter, 1) == 1:
+                size[letter] = length
+    shape = [size[letter] for letter in batch]
+    a = a.expand([size[letter] for letter in batch + rows + inner])
+    b = b.expand([size[letter] for letter in batch + inner + columns])
+    k = _product(size, inner)
+    product = a.reshape(*shape, _product(size, rows), k) @ b.reshape(
+        *shape, k, _product(size, columns)
+    )
+    letters = batch + rows + columns
+    return product.reshape([size[letter] for letter in letters]), "".join(letters)
+
+
+def _product(size: dict[str, Any], letters: list[str]) -> Any:
+    count = 1
+    for letter in letters:
+        count = count * size[letter]
+    return count
+
+
+def set_num_threads(count: int) -> None:
+    """Use at most `count` threads for compiled kernels."""
+    if count < 1:
+        raise ArgumentValueError(
+            f"set_num_threads({count})", "expects a positive integer", "give 1 or more"
+        )
+    config.threads = count
+
+
+def get_num_threads() -> int:
+    """How many threads compiled kernels use at most."""
+    return config.threads or os.cpu_count() or 1

@@ -1,0 +1,121 @@
+"""Adam and AdamW: steps scaled by running averages of the gradient and of its square.
+
+In: parameters with gradients g. Out, with m and v the running averages (each divided by 1 - beta^t,
+as they start at zero): p - lr * m / (sqrt(v) + eps). Adam adds weight decay to the gradient, AdamW
+takes it off the parameter directly.
+
+Source: Kingma & Ba 2015; Loshchilov & Hutter 2019; Reddi et al. 2018 (amsgrad); torch.optim.Adam.
+"""
+
+from typing import Any
+
+from minitorch2.optim.optimizer import (
+    Optimizer,
+    count_step,
+    new_step,
+    require,
+    zeros_like_parameter,
+)
+
+
+class Adam(Optimizer):
+    """m and v are averages of g and g*g with weights beta1 and beta2."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        amsgrad: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
+    ):
+        require("learning rate", lr, lr >= 0.0)
+        require("epsilon", eps, eps >= 0.0)
+        require("beta parameter at index 0", betas[0], 0.0 <= betas[0] < 1.0)
+        require("beta parameter at index 1", betas[1], 0.0 <= betas[1] < 1.0)
+        require("weight_decay", weight_decay, weight_decay >= 0.0)
+        settings = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "amsgrad": amsgrad,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+            "fused": fused,
+            "decoupled_weight_decay": decoupled_weight_decay,
+        }
+        super().__init__(params, settings)
+
+    def init_state(self, parameter: Any, group: dict) -> dict:
+        state = {
+            "step": new_step(),
+            "exp_avg": zeros_like_parameter(parameter),
+            "exp_avg_sq": zeros_like_parameter(parameter),
+        }
+        if group["amsgrad"]:
+            state["max_exp_avg_sq"] = zeros_like_parameter(parameter)
+        return state
+
+    def update(self, parameter: Any, grad: Any, state: dict, group: dict) -> None:
+        (beta1, beta2), lr, decay = group["betas"], group["lr"], group["weight_decay"]
+        step = count_step(state)
+        if decay != 0:
+            if group["decoupled_weight_decay"]:
+                parameter.mul_(1 - lr * decay)
+            else:
+                grad = grad.add(parameter, alpha=decay)
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.lerp_(grad, 1 - beta1)
+        square.lerp_(grad * grad, 1 - beta2)
+        if group["amsgrad"]:
+            largest = state["max_exp_avg_sq"]
+            square = largest.copy_(largest.maximum(square))
+        # The averages started at zero; dividing by 1 - beta^step makes up for it.
+        size = lr / (1 - beta1**step)
+        scale = (1 - beta2**step).sqrt()
+        parameter.sub_(mean / (square.sqrt() / scale + group["eps"]) * size)
+
+
+class AdamW(Adam):
+    """Adam whose weight decay shrinks the parameter and does not pass through the averages."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        amsgrad: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ):
+        super().__init__(
+            params,
+            lr,
+            betas,
+            eps,
+            weight_decay,
+            amsgrad,
+            foreach=foreach,
+            maximize=maximize,
+            capturable=capturable,
+            differentiable=differentiable,
+            fused=fused,
+            decoupled_weight_decay=True,
+        )

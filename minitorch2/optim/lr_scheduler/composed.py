@@ -1,0 +1,141 @@
+"""Schedules made of schedules, and one that watches a measure.
+
+In: schedules of an optimizer, or a measure at each step. Out: rates set by `step()`.
+
+Source: torch.optim.lr_scheduler.
+"""
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any
+
+from minitorch2.errors import ArgumentValueError
+from minitorch2.optim.lr_scheduler.cycles import for_each
+from minitorch2.optim.lr_scheduler.scheduler import LRScheduler
+from minitorch2.optim.optimizer import Optimizer
+
+
+class SequentialLR(LRScheduler):
+    """One schedule after another, changing at the given epochs."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        schedulers: Sequence[Any],
+        milestones: Sequence[int],
+        last_epoch: int = -1,
+    ):
+        if len(schedulers) != len(milestones) + 1:
+            raise ArgumentValueError(
+                f"SequentialLR({len(schedulers)} schedulers, {len(milestones)} milestones)",
+                "expected number of schedulers to be one more than the number of milestones",
+            )
+        self.optimizer = optimizer
+        self._schedulers, self._milestones = list(schedulers), list(milestones)
+        self.last_epoch = last_epoch + 1
+        # Each schedule took its first step when it was made; only the first one's may stand.
+        for group in optimizer.param_groups:
+            group["lr"] = group["initial_lr"]
+        for scheduler in self._schedulers:
+            scheduler.last_epoch -= 1
+        self._schedulers[0].step()
+        self._last_lr = self._schedulers[0].get_last_lr()
+
+    def step(self, epoch: int | None = None) -> None:
+        """Step the schedule in force."""
+        self.last_epoch += 1
+        at = bisect_right(self._milestones, self.last_epoch)
+        scheduler = self._schedulers[at]
+        if at > 0 and self._milestones[at - 1] == self.last_epoch:
+            scheduler.step(0)
+        else:
+            scheduler.step()
+        self._last_lr = scheduler.get_last_lr()
+
+    def state_dict(self) -> dict[str, Any]:
+        """Its own state and that of its schedules."""
+        state = super().state_dict()
+        return {**state, "_schedulers": [each.state_dict() for each in self._schedulers]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Restore what state_dict returned."""
+        rest = {k: v for k, v in state_dict.items() if k != "_schedulers"}
+        self.__dict__.update(rest)
+        for each, saved in zip(self._schedulers, state_dict["_schedulers"], strict=True):
+            each.load_state_dict(saved)
+
+
+class ChainedScheduler(LRScheduler):
+    """All schedules at every step, each on the rate the one before left."""
+
+    def __init__(self, schedulers: Sequence[Any], optimizer: Optimizer | None = None):
+        self._schedulers = list(schedulers)
+        self.optimizer = optimizer or self._schedulers[0].optimizer
+        self._last_lr = self._rates()
+
+    def step(self, epoch: int | None = None) -> None:
+        """Step every schedule."""
+        for scheduler in self._schedulers:
+            scheduler.step()
+        self._last_lr = self._rates()
+
+    state_dict = SequentialLR.state_dict
+    load_state_dict = SequentialLR.load_state_dict
+
+
+class ReduceLROnPlateau(LRScheduler):
+    """Times `factor` when a measure has not improved for `patience` epochs."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        mode: str = "min",
+        factor: float = 0.1,
+        patience: int = 10,
+        threshold: float = 1e-4,
+        threshold_mode: str = "rel",
+        cooldown: int = 0,
+        min_lr: Any = 0,
+        eps: float = 1e-8,
+    ):
+        if factor >= 1.0 or mode not in ("min", "max") or threshold_mode not in ("rel", "abs"):
+            raise ArgumentValueError(
+                f"ReduceLROnPlateau(mode={mode!r}, factor={factor}, {threshold_mode=})",
+                "Factor should be < 1.0, mode 'min' or 'max', threshold_mode 'rel' or 'abs'",
+            )
+        self.optimizer = optimizer
+        self.mode, self.factor, self.patience = mode, factor, patience
+        self.threshold, self.threshold_mode = threshold, threshold_mode
+        self.cooldown, self.eps = cooldown, eps
+        self.min_lrs = for_each(min_lr, optimizer.param_groups)
+        self.best = math.inf if mode == "min" else -math.inf
+        self.num_bad_epochs, self.cooldown_counter, self.last_epoch = 0, 0, 0
+        self._last_lr = self._rates()
+
+    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
+        """Look at the measure of this epoch."""
+        current = float(metrics)
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        if self.is_better(current, self.best):
+            self.best, self.num_bad_epochs = current, 0
+        else:
+            self.num_bad_epochs += 1
+        if self.cooldown_counter > 0:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        if self.num_bad_epochs > self.patience:
+            for group, floor in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
+                lower = max(group["lr"] * self.factor, floor)
+                if group["lr"] - lower > self.eps:
+                    group["lr"] = lower
+            self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
+        self._last_lr = self._rates()
+
+    def is_better(self, a: float, best: float) -> bool:
+        """Whether `a` improves on `best` by more than the threshold."""
+        sign = 1 if self.mode == "max" else -1
+        margin = self.threshold
+        if self.threshold_mode == "rel":
+            return a * sign > best * (1 + sign * margin) * sign
+        return a * sign > best * sign + margin

@@ -1,0 +1,236 @@
+"""Schedules that go up and down: warm restarts, one cycle, endless cycles.
+
+In: an optimizer. Out: rates set by `step()`.
+
+Source: torch.optim.lr_scheduler; Loshchilov & Hutter 2017 (restarts), Smith 2018 (one cycle).
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from minitorch2.errors import ArgumentValueError
+from minitorch2.optim.lr_scheduler.scheduler import LRScheduler
+from minitorch2.optim.optimizer import Optimizer
+
+
+class CosineAnnealingWarmRestarts(LRScheduler):
+    """Cosine from the initial rate to `eta_min` in T_0 epochs, then again, T_mult times longer."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        T_0: int,
+        T_mult: int = 1,
+        eta_min: float = 0.0,
+        last_epoch: int = -1,
+    ):
+        if T_0 <= 0 or T_mult < 1:
+            raise ArgumentValueError(
+                f"CosineAnnealingWarmRestarts(T_0={T_0}, T_mult={T_mult})",
+                "expected positive integers",
+                "give T_0 >= 1 and T_mult >= 1",
+            )
+        self.T_0, self.T_i, self.T_mult, self.eta_min = T_0, T_0, T_mult, eta_min
+        self.T_cur: float = last_epoch
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        wave = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
+        return [self.eta_min + (base - self.eta_min) * wave for base in self.base_lrs]
+
+    def step(self, epoch: Any = None) -> None:
+        """Go on to the next epoch, or to a given one, which may be a fraction."""
+        self._step_count += 1
+        if epoch is None:
+            epoch = max(self.last_epoch + 1, 0)
+            self.T_cur += 1
+            if self.T_cur >= self.T_i:
+                self.T_cur -= self.T_i
+                self.T_i *= self.T_mult
+        else:
+            self._enter(epoch)
+        self.last_epoch = math.floor(epoch)
+        self._set(self.get_lr())
+
+    def _enter(self, epoch: float) -> None:
+        """The cycle an epoch lies in."""
+        cycle, start = self.T_0, 0
+        while epoch >= start + cycle:
+            start += cycle
+            cycle *= self.T_mult
+        self.T_cur, self.T_i = epoch - start, cycle
+
+
+class OneCycleLR(LRScheduler):
+    """Up to `max_lr` and down to nearly nothing in one run; momentum goes the other way."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        max_lr: Any,
+        total_steps: int | None = None,
+        epochs: int | None = None,
+        steps_per_epoch: int | None = None,
+        pct_start: float = 0.3,
+        anneal_strategy: str = "cos",
+        cycle_momentum: bool = True,
+        base_momentum: Any = 0.85,
+        max_momentum: Any = 0.95,
+        div_factor: float = 25.0,
+        final_div_factor: float = 1e4,
+        three_phase: bool = False,
+        last_epoch: int = -1,
+    ):
+        if total_steps is None:
+            if epochs is None or steps_per_epoch is None:
+                raise ArgumentValueError(
+                    "OneCycleLR(...)",
+                    "you must define either total_steps OR (epochs AND steps_per_epoch)",
+                    "give total_steps",
+                )
+            total_steps = epochs * steps_per_epoch
+        if anneal_strategy not in ("cos", "linear"):
+            raise ArgumentValueError(
+                f"OneCycleLR(anneal_strategy={anneal_strategy!r})",
+                "anneal_strategy must be one of 'cos' or 'linear'",
+            )
+        self.total_steps, self.cycle_momentum = total_steps, cycle_momentum
+        self.anneal_strategy = anneal_strategy
+        self._phases = self._make_phases(pct_start, three_phase)
+        groups = optimizer.param_groups
+        if last_epoch == -1:
+            for group, top in zip(groups, for_each(max_lr, groups), strict=True):
+                group["initial_lr"] = top / div_factor
+                group["max_lr"] = top
+                group["min_lr"] = group["initial_lr"] / final_div_factor
+        if cycle_momentum:
+            self._start_momentum(groups, base_momentum, max_momentum, last_epoch)
+        super().__init__(optimizer, last_epoch)
+
+    def _make_phases(self, pct_start: float, three_phase: bool) -> list[tuple]:
+        """(last step, rate from, rate to, momentum from, momentum to) of each phase."""
+        top = pct_start * self.total_steps - 1
+        up = (top, "initial_lr", "max_lr", "max_momentum", "base_momentum")
+        end = self.total_steps - 1
+        if not three_phase:
+            return [up, (end, "max_lr", "min_lr", "base_momentum", "max_momentum")]
+        return [
+            up,
+            (2 * top, "max_lr", "initial_lr", "base_momentum", "max_momentum"),
+            (end, "initial_lr", "min_lr", "max_momentum", "max_momentum"),
+        ]
+
+    def _start_momentum(self, groups: Any, base: Any, top: Any, last_epoch: int) -> None:
+        if not any(name in groups[0] for name in ("momentum", "betas")):
+            raise ArgumentValueError(
+                "OneCycleLR(cycle_momentum=True)",
+                "optimizer must support momentum or beta1 with `cycle_momentum` option enabled",
+                "pass cycle_momentum=False",
+            )
+        if last_epoch != -1:
+            return
+        pairs = zip(for_each(base, groups), for_each(top, groups), strict=True)
+        for group, (low, high) in zip(groups, pairs, strict=True):
+            _set_momentum(group, high)
+            group["base_momentum"], group["max_momentum"] = low, high
+
+    def _between(self, start: float, end: float, share: float) -> float:
+        if self.anneal_strategy == "linear":
+            return (end - start) * share + start
+        return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
+
+    def get_lr(self) -> list[Any]:
+        step = self.last_epoch
+        if step > self.total_steps:
+            raise ArgumentValueError(
+                f"OneCycleLR.step() number {step}",
+                f"Tried to step {step} times. The specified number of total steps is "
+                f"{self.total_steps}",
+                "give the number of steps you take as total_steps",
+            )
+        rates = []
+        for group in self.optimizer.param_groups:
+            start: float = 0.0
+            phases = iter(self._phases)
+            end, *names = next(phases)
+            while step > end and (after := next(phases, None)) is not None:
+                start, (end, *names) = end, after
+            share = (step - start) / (end - start)
+            rates.append(self._between(group[names[0]], group[names[1]], share))
+            if self.cycle_momentum:
+                _set_momentum(group, self._between(group[names[2]], group[names[3]], share))
+        return rates
+
+
+def for_each(value: Any, groups: Sequence[Any]) -> list[Any]:
+    """One value for each group."""
+    return list(value) if isinstance(value, (list, tuple)) else [value] * len(groups)
+
+
+def _set_momentum(group: dict, value: float) -> None:
+    if "betas" in group:
+        group["betas"] = (value, *group["betas"][1:])
+    else:
+        group["momentum"] = value
+
+
+class CyclicLR(LRScheduler):
+    """Up and down between `base_lr` and `max_lr` for ever."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        base_lr: Any,
+        max_lr: Any,
+        step_size_up: int = 2000,
+        step_size_down: int | None = None,
+        mode: str = "triangular",
+        gamma: float = 1.0,
+        scale_fn: Callable[[float], float] | None = None,
+        scale_mode: str = "cycle",
+        cycle_momentum: bool = True,
+        base_momentum: float = 0.8,
+        max_momentum: float = 0.9,
+        last_epoch: int = -1,
+    ):
+        groups = optimizer.param_groups
+        down = step_size_up if step_size_down is None else step_size_down
+        self.total_size = float(step_size_up + down)
+        self.step_ratio = step_size_up / self.total_size
+        self.mode, self.gamma, self.cycle_momentum = mode, gamma, cycle_momentum
+        self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
+        self._scale = scale_fn
+        if scale_fn is not None:
+            self.scale_mode = scale_mode
+        self.max_lrs = for_each(max_lr, groups)
+        self.momenta = (base_momentum, max_momentum)
+        if last_epoch == -1:
+            for group, low in zip(groups, for_each(base_lr, groups), strict=True):
+                group["lr"] = low
+            if cycle_momentum:
+                for group in groups:
+                    _set_momentum(group, max_momentum)
+        super().__init__(optimizer, last_epoch)
+        self.base_lrs = for_each(base_lr, groups)
+
+    def _scaled(self, x: float) -> float:
+        if self._scale is not None:
+            return self._scale(x)
+        if self.mode == "triangular":
+            return 1.0
+        return 1 / (2.0 ** (x - 1)) if self.mode == "triangular2" else self.gamma**x
+
+    def get_lr(self) -> list[Any]:
+        cycle = math.floor(1 + self.last_epoch / self.total_size)
+        x = 1.0 + self.last_epoch / self.total_size - cycle
+        height = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
+        scale = self._scaled(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        if self.cycle_momentum:
+            low, high = self.momenta
+            for group in self.optimizer.param_groups:
+                _set_momentum(group, high - (high - low) * height * scale)
+        return [
+            low + (high - low) * height * scale
+            for low, high in zip(self.base_lrs, self.max_lrs, strict=True)
+        ]
