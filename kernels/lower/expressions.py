@@ -77,10 +77,14 @@ def cast(expression: NestExpression, element: dtype) -> NestExpression:
 
 
 def number_of(value: int | float | bool, element: dtype) -> int | float | bool:
-    """A Python number as one that a type can hold, in Python's own terms."""
+    """A Python number as one that a type can hold; integers wrap as torch's casts do."""
     if element.short == "bool":
         return bool(value)
-    return float(value) if element.is_floating_point else int(value)
+    if element.is_floating_point:
+        return float(value)
+    bits = 8 * element.itemsize
+    low = -(1 << (bits - 1)) if element.is_signed else 0
+    return (int(value) - low) % (1 << bits) + low
 
 
 def _lower(node: ast.expr, operands: Mapping[str, Operand]) -> Operand:
@@ -148,13 +152,15 @@ def _typed(operand: Operand, element: dtype) -> NestExpression:
 
 
 def _simplified(function: str, args: list[NestExpression]) -> NestExpression | None:
-    """x * 1 is x and pow(x, 2) is x * x, bit for bit."""
+    """x * 1 is x; pow(x, 2) is x * x and pow(x, 0.5) is sqrt(x), as eager has them."""
     if len(args) != 2 or not isinstance(args[1], Constant):
         return None
     if function == "mul" and args[1].value == 1:
         return args[0]
     if function == "pow" and args[1].value == 1:
         return args[0]
+    if function == "pow" and args[1].value == 0.5:
+        return Call("sqrt", (args[0],), args[0].dtype)  # type: ignore[arg-type]
     if function == "pow" and args[1].value == 2:
         return Call("mul", (args[0], args[0]), args[0].dtype)  # type: ignore[arg-type]
     return None

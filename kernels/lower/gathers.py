@@ -210,7 +210,10 @@ def select_scatter(node: Node) -> Nest:
     base, source, dim, number = node.args
     axes, at = _result_axes(node)
     where = normalize_dim(dim, len(at))
+    size = axes[where][1].as_int()
     _static(number)
+    if size is not None and not -size <= number < size:
+        raise NotLowered("the index is out of bounds")
     place = axes[where][1] + number if number < 0 else constant(number)
     here = Call("equal", (IndexValue(at[where], int64), IndexValue(place, int64)), bool_dtype)
     old = _read(base, at)
@@ -221,7 +224,7 @@ def select_scatter(node: Node) -> Nest:
 def _scatter(node: Node, accumulate: bool) -> Scatter:
     base, dim, indices, source = node.args
     sizes = shape_of(indices)
-    if not sizes:
+    if not sizes or len(sizes) != len(shape_of(base)):
         raise NotLowered("a scatter into a tensor without dimensions")
     names = axis_names(len(sizes))
     at = tuple(symbol(name) for name in names)
@@ -249,7 +252,7 @@ def index_add(node: Node) -> Scatter:
     """index_add(self, dim, index, source)"""
     base, dim, indices, source = node.args
     sizes = shape_of(source)
-    if not sizes:
+    if not sizes or len(sizes) != len(shape_of(base)):
         raise NotLowered("an index_add of a tensor without dimensions")
     names = axis_names(len(sizes))
     at = tuple(symbol(name) for name in names)
@@ -297,6 +300,7 @@ GATHER_RULES: dict[str, Callable[[Node], Nest | Scatter]] = {
     "cat": cat,
     "flip": flip,
     "clone": clone,
+    "contiguous_copy": clone,
     "slice_scatter": slice_scatter,
     "select_scatter": select_scatter,
     "scatter": scatter,

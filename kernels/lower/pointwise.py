@@ -58,7 +58,8 @@ def lower_pointwise(node: Node, op: Op) -> Nest:
         operand = _operand(argument, index)
         weak = parameter.type != "Tensor" and not isinstance(operand, int | float)
         if weak:
-            operand = cast(cast(operand, compute), widened(compute))
+            work = widened(compute)
+            operand = operand if operand.dtype is work else cast(cast(operand, compute), work)
         elif parameter.type == "Operand":
             operand = Constant(number_of(operand, compute), widened(compute))
         operands[parameter.name] = operand
