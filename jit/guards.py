@@ -68,6 +68,12 @@ class TensorCheck:
             self.accepted.append(key)
         return True
 
+    def __str__(self) -> str:
+        sizes = ",".join("any" if size is None else str(size) for size in self.shape)
+        strides = "contiguous" if self.strides is None else f"strides {self.strides}"
+        grad = "requires grad" if self.requires_grad else "no grad"
+        return f"{self.cls.__name__} {self.dtype.short}[{sizes}], {strides}, {self.device}, {grad}"
+
     def changed_sizes(self, tensor: Tensor) -> frozenset[int]:
         """The dimensions whose size differs, when everything else is comparable."""
         sizes = tensor.layout.shape
@@ -239,6 +245,13 @@ class GuardSet:
         advice = ADVICE.get(guard.kind, ADVICE["value"])
         return f"{guard.explain(self.call_of(args, kwargs))}\n  to avoid it: {advice}"
 
+    def facts(self) -> list[dict[str, str]]:
+        """Each guard as plain data: what it looks at, what must hold, which line read it."""
+        return [
+            {"what": guard.subject(), "must": guard.meaning, "place": str(guard.span or "")}
+            for guard in self.guards
+        ]
+
     def __str__(self) -> str:
         return self.source_text or "\n".join(f"{g.subject()}: {g.meaning}" for g in self.guards)
 
@@ -337,7 +350,7 @@ def tensor_guard(
                (f"CHECK_{number}", check))  # fmt: skip
     test = test.replace("<KEY>", f"<KEY_{number}>").replace("<CHECK>", f"<CHECK_{number}>")
     test = test.replace("<Tensor>", f"<{type(tensor).__name__}>")
-    return Guard("tensor", (source,), test, "its kind", objects, span, check)
+    return Guard("tensor", (source,), test, str(check), objects, span, check)
 
 
 def value_guard(source: Source, value: Any, span: Span | None) -> Guard:

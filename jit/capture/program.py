@@ -84,12 +84,12 @@ def capture(
         stopped = error if isinstance(error, GraphBreak) else _internal(error)
         stopped.span = stopped.span or state.span()
         stopped.guards = _finished(guards)
-        artifacts.emit("capture.bytecode", unit, str(trace))
+        artifacts.emit("capture.bytecode", unit, str(trace), rows=trace.facts())
         artifacts.emit("capture.break", unit, stopped.text(), code=stopped.row.code,
                        detail=stopped.detail, where=str(stopped.span or ""))  # fmt: skip
         raise stopped from (None if stopped is error else error)
-    artifacts.emit("capture.bytecode", unit, str(trace))
-    artifacts.emit("capture.guards", unit, guards, host=program.source_text)
+    artifacts.emit("capture.bytecode", unit, str(trace), rows=trace.facts())
+    artifacts.emit("capture.guards", unit, guards, host=program.source_text, guards=guards.facts())
     artifacts.emit("capture.graph", unit, program.graph)
     return program
 

@@ -39,6 +39,7 @@ from minitorch2.jit.capture.values.sequences import (
     SetValue,
     SliceValue,
     TupleValue,
+    is_plain_tuple,
 )
 from minitorch2.jit.shapes.symbolic_size import SymbolicSize
 from minitorch2.tensors import Size, Tensor
@@ -93,7 +94,7 @@ def wrap(machine: Machine, object: Any, source: Source) -> Value:
     if isinstance(object, NATIVE_CALLABLES) or (hasattr(object, "op") and callable(object)):
         return _native(machine, object, source)
     state.guard_type(source, kind)
-    if isinstance(object, tuple) and hasattr(kind, "_fields"):
+    if isinstance(object, tuple) and is_plain_tuple(kind):
         return _tuple(machine, object, source)
     if kind.__flags__ & HEAP and not isinstance(object, NATIVE_BASES):
         value: Value = ObjectValue(kind, object, source)
@@ -255,7 +256,7 @@ def from_python(machine: Machine, object: Any) -> Value:
     known = machine.state.by_id.get(id(object))
     if known is not None:
         return known
-    if kind in (tuple, Size) or (isinstance(object, tuple) and hasattr(kind, "_fields")):
+    if isinstance(object, tuple):
         return TupleValue([from_python(machine, item) for item in object], kind)
     if kind is list:
         return ListValue([from_python(machine, item) for item in object])

@@ -118,7 +118,8 @@ def _callable(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     if isinstance(value, ObjectValue):
         return Constant(machine.class_lookup(value.cls, "__call__") is not None)
     kinds = (FunctionValue, MethodValue, NativeValue, ClassValue)
-    return Constant(isinstance(value, kinds) or hasattr(value.python_type(), "__call__"))  # noqa: B004
+    known = isinstance(value, kinds)
+    return Constant(known or machine.class_lookup(value.python_type(), "__call__") is not None)
 
 
 @rule(iter)

@@ -214,7 +214,7 @@ class SuperValue(Value):
     def get_attribute(self, machine: Machine, name: str) -> Value:
         owner = self.owner
         of_class = isinstance(owner, ClassValue)
-        order = (owner.cls if of_class else owner.python_type()).__mro__  # type: ignore[attr-defined]
+        order = (owner.cls if isinstance(owner, ClassValue) else owner.python_type()).__mro__
         for cls in order[order.index(self.cls) + 1 :]:
             if name not in cls.__dict__:
                 continue

@@ -79,6 +79,11 @@ class SequenceValue(Value):
         return machine.from_python(places[0])
 
 
+def is_plain_tuple(cls: type) -> bool:
+    """Whether a kind of tuple is its items and no more: a named tuple, or one of minitorch2's."""
+    return hasattr(cls, "_make") or cls.__module__.startswith("minitorch2")
+
+
 class TupleValue(SequenceValue):
     """A tuple, torch.Size or named tuple."""
 
@@ -132,7 +137,7 @@ class TupleValue(SequenceValue):
         if self.cls is tuple:
             return f"({inside},)" if len(self.values) == 1 else f"({inside})"
         name = emitter.object(self.cls, self.cls.__name__)
-        return f"{name}([{inside}])" if self.cls is Size else f"{name}({inside})"
+        return f"{name}({inside})" if hasattr(self.cls, "_make") else f"{name}([{inside}])"
 
 
 class ListValue(SequenceValue):
