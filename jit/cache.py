@@ -8,7 +8,8 @@ whose guards hold, captures when none does, and runs the original where capture 
     cache(x)            # guards, run
 
 Entries are kept by the shape of the call (how many positional arguments, which keywords), in a
-tuple that is replaced as a whole. A size that made an entry miss becomes symbolic in the next one.
+tuple that is replaced as a whole. A size, or an int, that made an entry miss becomes symbolic in
+the next one.
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ from typing import Any
 from minitorch2 import artifacts
 from minitorch2.dispatch import state
 from minitorch2.jit.capture.graph_break import GraphBreak
+from minitorch2.jit.capture.inputs import VARIES
 from minitorch2.jit.capture.program import CapturedProgram, capture, is_plain_python
-from minitorch2.jit.guards import GuardSet, short_text
+from minitorch2.jit.capture.source import Call
+from minitorch2.jit.guards import Guard, GuardSet, short_text
 
 LIMIT = 8
 
@@ -140,10 +143,8 @@ class CodeCache:
         """Every size of an input that is not what the entry has becomes symbolic."""
         call = guards.call_of(args, kwargs)
         for guard in guards.guards:
-            if guard.kind != "tensor":
-                continue
             try:
-                changed = guard.expected.changed_sizes(guard.sources[0].fetch(call))
+                changed = _varying(guard, call)
             except (AttributeError, LookupError, TypeError):
                 continue
             if changed:
@@ -160,6 +161,17 @@ class CodeCache:
             f"calls; the last change: {last}",
             stacklevel=4,
         )
+
+
+def _varying(guard: Guard, call: Call) -> frozenset[int]:
+    """The sizes of a tensor, or the int itself, that a guard finds changed."""
+    if guard.kind == "tensor":
+        return guard.expected.changed_sizes(guard.sources[0].fetch(call))
+    if type(guard.expected) is int and not guard.test.startswith("len"):
+        now = guard.sources[0].fetch(call)
+        if type(now) is int and now != guard.expected:
+            return VARIES
+    return frozenset()
 
 
 def bound_to(cache: CodeCache, owner: Any) -> types.MethodType:

@@ -92,9 +92,9 @@ class Emitter:
 
     def _symbol(self, name: str) -> str:
         for item in self.state.inputs:
-            for index, held in enumerate(item.fake.layout.shape):
-                if isinstance(held, SymbolicSize) and str(held.expression) == name:
-                    return f"{self.fetch(item.source)}.shape[{index}]"
+            where = item.size_place(name)
+            if where is not None:
+                return f"{self.fetch(item.source)}{where}"
         raise GraphBreak("internal", f"size {name} belongs to no input")
 
     def assign(self, value: Value, text: str) -> str:
@@ -195,13 +195,16 @@ class Emitter:
     def declare_outputs(self) -> None:
         """Tell the graph what it returns, with layouts and aliases of inputs."""
         state = self.state
-        inputs = {id(item.fake.storage): index for index, item in enumerate(state.inputs)}
+        inputs = {
+            id(item.fake.storage): index
+            for index, item in enumerate(state.inputs)
+            if item.fake is not None
+        }
         for fake in self.outputs:
             layout = fake.layout
             alias = None
             if id(fake.storage) in inputs:
                 place = inputs[id(fake.storage)]
-                base = state.inputs[place].fake.layout.offset
-                alias = (place, layout.offset - base)
+                alias = (place, layout.offset)  # the fakes of inputs start at offset 0
             value = state.graph_values[id(fake)]
             state.builder.output(value, tuple(layout.strides), alias)

@@ -19,8 +19,9 @@ from minitorch2.jit.capture.state import CaptureState, InputTensor
 from minitorch2.jit.capture.values.base import Value
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.tensors import TensorValue
+from minitorch2.jit.ir.types import ScalarType
 from minitorch2.jit.shapes.environment import SizeGuard
-from minitorch2.jit.shapes.symbolic_size import SymbolicSize
+from minitorch2.jit.shapes.symbolic_size import SymbolicSize, as_size
 from minitorch2.layouts import Layout, contiguous_strides
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor, fake_tensor, is_fake
@@ -28,6 +29,7 @@ from minitorch2.tensors import Tensor, fake_tensor, is_fake
 if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
 
+VARIES = frozenset({-1})  # among the free sizes: the source is an int that changes
 KNOWN_CLASSES = ("Tensor", "Parameter", "Buffer")
 
 
@@ -118,11 +120,11 @@ class Inputs:
 
         def place(found: re.Match) -> str:
             for item in self.state.inputs:
-                for index, size in enumerate(item.fake.layout.shape):
-                    if isinstance(size, SymbolicSize) and str(size.expression) == found[0]:
-                        if item.source not in sources:
-                            sources.append(item.source)
-                        return f"{{{sources.index(item.source)}}}.layout.shape[{index}]"
+                where = item.size_place(found[0])
+                if where is not None:
+                    if item.source not in sources:
+                        sources.append(item.source)
+                    return f"{{{sources.index(item.source)}}}{where}"
             raise GraphBreak("internal", f"size {found[0]} belongs to no input")
 
         text = re.sub(r"\bs\d+\b", place, str(guard.condition))
@@ -132,9 +134,22 @@ class Inputs:
                                                 spans[0] if spans else None))  # fmt: skip
 
     def input_constant(self: Machine, object: Any, source: Source) -> Value:
-        """A number or string of the call: known, and guarded to stay so."""
+        """A number or string of the call: known and guarded, or an int that is known to vary."""
+        if type(object) is int and self.free_sizes(str(source)) == VARIES:
+            size = self.state.environment.new_size(object)
+            if isinstance(size, SymbolicSize):
+                return self._input_int(size, source)
         self.state.guard_value(source, object)
         return Constant(object, source)
+
+    def _input_int(self: Machine, size: SymbolicSize, source: Source) -> Value:
+        """An int that varies: an input of the graph, and a size for shapes to depend on."""
+        state = self.state
+        state.guard_symbolic_int(source)
+        kind = ScalarType("int", as_size(size))
+        value = state.builder.input(state.input_name(source), kind)
+        state.inputs.append(InputTensor(value, source, None, size))
+        return Constant(size, source)
 
 
 def _with_history(leaf: Tensor) -> Tensor:

@@ -38,6 +38,7 @@ from minitorch2.jit.capture.values.mappings import DictValue, pairs_of
 from minitorch2.jit.capture.values.namespaces import GlobalsValue
 from minitorch2.jit.capture.values.sequences import ListValue, SequenceValue, TupleValue
 from minitorch2.jit.capture.values.tensors import TensorValue
+from minitorch2.jit.shapes.symbolic_size import SymbolicSize
 
 MAX_STEPS = 400_000
 MAX_DEPTH = 90
@@ -356,6 +357,15 @@ class Machine(Inputs, Members):
         except NotKnown:
             kind = value.python_type().__name__
             return self.type_error(f"{what} indices must be integers or slices, not {kind}")
+
+    def number(self, value: Value) -> Value:
+        """A value whose text is wanted: a symbolic size becomes the number it is."""
+        value = self.real(value)
+        if isinstance(value, Constant) and isinstance(value.value, SymbolicSize):
+            return Constant(int(value.value))
+        if isinstance(value, TupleValue):
+            return TupleValue([self.number(item) for item in value.values], value.cls)
+        return value
 
     def equal(self, left: Value, right: Value) -> bool:
         """`left == right` as containers ask it."""

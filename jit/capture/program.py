@@ -155,12 +155,13 @@ def _finished(guards: GuardSet) -> GuardSet:
 
 def _check_memory(state: CaptureState) -> None:
     """Inputs that are written must share memory with no other input, now and later."""
-    written = [item for item in state.inputs if id(item.fake.storage) in state.written]
-    if not written or len(state.inputs) < 2:
+    tensors = [item for item in state.inputs if item.fake is not None]
+    written = [item for item in tensors if id(item.fake.storage) in state.written]
+    if not written or len(tensors) < 2:
         return
-    if shares_memory(tuple(item.object for item in state.inputs)):
+    if shares_memory(tuple(item.object for item in tensors)):
         raise GraphBreak("aliased-inputs", f"{written[0].source} is written", state.span())
-    sources = tuple(item.source for item in state.inputs)
+    sources = tuple(item.source for item in tensors)
     listed = ", ".join(f"{{{index}}}" for index in range(len(sources)))
     state.guards.add(
         kinds.plain_guard("alias", sources, f"<shares_memory>(({listed},))",

@@ -86,6 +86,8 @@ def binary(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
         found = _sequence_arithmetic(machine, symbol, left, right)
         if found is not None:
             return found
+    if symbol == "%" and left.python_type() is str:
+        right = machine.number(right)
     if isinstance(left, DictValue) and isinstance(right, DictValue) and symbol == "|":
         merged = machine.method(left, "copy", [])
         machine.method(merged, "update", [right])
@@ -294,7 +296,7 @@ def identical(machine: Machine, left: Value, right: Value) -> bool:
 
 def text_of(machine: Machine, value: Value, how: Callable[..., str], spec: str = "") -> Value:
     """`str(value)`, `repr(value)` or `format(value, spec)`."""
-    value = machine.real(value)
+    value = machine.number(value)
     if isinstance(value, TensorValue):
         machine.stop("data-dependent", "the text of a tensor")
     if isinstance(value, ObjectValue):

@@ -24,6 +24,7 @@ from minitorch2.jit.guards import Guard, GuardSet
 from minitorch2.jit.ir.graph import GraphBuilder
 from minitorch2.jit.ir.graph import Value as GraphValue
 from minitorch2.jit.shapes.environment import ShapeEnvironment
+from minitorch2.jit.shapes.symbolic_size import SymbolicSize
 from minitorch2.tensors import Tensor
 
 if TYPE_CHECKING:
@@ -65,12 +66,21 @@ class Frame:
 
 @dataclass(slots=True)
 class InputTensor:
-    """A tensor that is fetched from the call: an input of the graph."""
+    """What is fetched from the call as an input of the graph: a tensor, or an int that varies."""
 
     value: GraphValue
     source: Source
-    fake: Tensor
+    fake: Tensor | None  # None for an int
     object: Any
+
+    def size_place(self, name: str) -> str | None:
+        """Text behind the source that reads the size `name` from this input, if it is there."""
+        if self.fake is None:
+            return "" if str(self.value.type.size) == name else None  # type: ignore[union-attr]
+        for index, size in enumerate(self.fake.layout.shape):
+            if isinstance(size, SymbolicSize) and str(size.expression) == name:
+                return f".layout.shape[{index}]"
+        return None
 
 
 class CaptureState:
@@ -147,6 +157,10 @@ class CaptureState:
     def guard_value(self, source: Source | None, value: Any) -> None:
         if source is not None:
             self.add(kinds.value_guard(source, value, self.span()))
+
+    def guard_symbolic_int(self, source: Source) -> None:
+        test = "type({0}) is not int or {0} < 2"
+        self._plain("value", source, test, "was an int of 2 or more")
 
     def guard_identity(self, source: Source | None, thing: Any) -> None:
         if source is not None:

@@ -15,6 +15,7 @@ from minitorch2.devices import device
 from minitorch2.dtypes import dtype
 from minitorch2.jit.capture.source import Source
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NativeMethod, Value
+from minitorch2.jit.shapes.symbolic_size import SymbolicSize
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
@@ -56,7 +57,7 @@ class Constant(Value):
         self.value = value
 
     def python_type(self) -> type:
-        return type(self.value)
+        return int if isinstance(self.value, SymbolicSize) else type(self.value)
 
     def known(self) -> Any:
         return self.value
@@ -68,6 +69,8 @@ class Constant(Value):
         if not isinstance(other, Constant):
             return False
         mine, theirs = self.value, other.value
+        if isinstance(mine, SymbolicSize) or isinstance(theirs, SymbolicSize):
+            return other.python_type() is self.python_type() and bool(mine == theirs)
         if mine is theirs:
             return True
         # Equal numbers and strings may or may not be one object; None, booleans and enums are.
@@ -90,6 +93,9 @@ class Constant(Value):
         return machine.from_python(found)
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        if type(self.value) is str:  # the text of a size is the text of a number
+            args = [machine.number(argument) for argument in args]
+            kwargs = {key: machine.number(value) for key, value in kwargs.items()}
         if name == "join" and type(self.value) is str and len(args) == 1:
             args = [machine.tuple(machine.items(args[0]))]
         return machine.run_python(getattr(self.value, name), args, kwargs)

@@ -170,13 +170,28 @@ def test_branches_on_symbolic_sizes_are_guarded():
     assert entries(run) == 2
 
 
+def test_an_int_that_changes_becomes_symbolic():
+    def fn(x, n):
+        text = f"{n} of {n:>3}" if n > 100 else ""
+        return (x * n).expand(n, 2, 3), n + 1, isinstance(n, int), text
+
+    run = compiled(fn)
+    for n in (3, 5, 9, 40):
+        y, after, is_int, text = run(X, n)
+        assert y.shape == (n, 2, 3) and y[0, 0, 0].item() == n and after == n + 1 and is_int
+        assert text == ""
+    assert entries(run) == 2
+    assert run(X, 1)[1] == 2 and entries(run) == 3
+    assert run(X, 101)[3] == "101 of 101"
+
+
 def test_the_limit_warns_once_and_runs_as_python():
     run = compiled(lambda x, n: x * n)
     for n in range(8):
-        assert run(X, n).tolist()[0][0] == n
+        assert run(X, n / 2).tolist()[0][0] == n / 2
     with pytest.warns(UserWarning, match="compiled 8 times"):
-        assert run(X, 8).tolist()[0][0] == 8
-    assert run(X, 9).tolist()[0][0] == 9
+        assert run(X, 4.0).tolist()[0][0] == 4
+    assert run(X, 4.5).tolist()[0][0] == 4.5
     assert entries(run) == 8
 
 
