@@ -1,6 +1,6 @@
 """A graph of primitives in, running fused kernels out.
 
-    graph -> lower/ -> loop nests -> schedule/ -> loop IR -> codegen/ -> source -> runtime/ -> results
+    graph -> lower/ -> nests -> schedule/ -> loop IR -> codegen/ -> source -> runtime/ -> results
 
 Files, in reading order:
 

@@ -15,7 +15,7 @@ printer into text, the interpreter into results. The text form, whole:
                      the integer if 0 <= it < size; else 0, and (TEXT, it) goes to the status slot
                | "require" expression "else" TEXT      (TEXT, 0) goes to the status slot unless true
                | NAME "[" INDEX "]" "=" expression     a store
-               | NAME "[" INDEX "]" "+=" expression    add to an element (serial loops only)
+               | NAME "[" INDEX "]" "+=" expression    add to an element (of its own parallel turn)
                | "for" NAME "in" INDEX ["parallel"] "{" statement* "}"
                | "reduce" NAME "in" INDEX ("," NAME "in" INDEX)* "{" statement* "}"
                      "into" NAME ":" DTYPE "=" REDUCER "(" expression ")" ("," ...)*

@@ -149,6 +149,8 @@ class _Verifier:
             return
         self.index(store.index)
         self.expression(store.value)
+        if buffer.mode == "out" and store.accumulate:
+            self.fail(f"+= into {store.buffer}, whose elements are not given")
         if store.value.dtype is not buffer.dtype:
             self.fail(f"a store of {store.value.dtype} into {store.buffer}: {buffer.dtype}")
 

@@ -53,7 +53,7 @@ from minitorch2.kernels.lower.nests import (
     tensor_type,
 )
 from minitorch2.kernels.lower.pointwise import SCALAR_DTYPES
-from minitorch2.kernels.schedule.frames import Frame, Place
+from minitorch2.kernels.schedule.frames import Frame, Place, variable
 from minitorch2.kernels.schedule.program import Program
 from minitorch2.kernels.schedule.rewrite import every_index
 
@@ -94,6 +94,7 @@ class Assembler:
         self.loaded: set[Value] = set()
         self.scalars: dict[Value, str] = {}
         self.counters: dict[str, int] = {}
+        self.floor = 0  # the outermost scope for statements: the first loop, if there is one
 
     # names and scopes
 
@@ -116,7 +117,8 @@ class Assembler:
 
     def depth_of(self, *indices: Index) -> int:
         """The innermost scope whose variables the indices use."""
-        return max((self.depths.get(n, 0) for i in indices for n in i.symbols()), default=0)
+        used = (self.depths.get(n, 0) for i in indices for n in i.symbols())
+        return max(used, default=0)
 
     def add(self, depth: int, statement: Statement) -> None:
         """Put a statement at the end of a scope."""
@@ -124,6 +126,7 @@ class Assembler:
 
     def let(self, depth: int, key: tuple, value: Expression, origin: Origin) -> Name:
         """Name a value in a scope and remember it there."""
+        depth = max(depth, self.floor)
         name = self.fresh("v")
         self.add(depth, Let(name, value, origin))
         self.depths[name] = depth
@@ -186,7 +189,7 @@ class Assembler:
             case Window(name, inside, index, size, origin):
                 index = self.moved(index, at)
                 key = ("window", index, size)
-                depth = self.depth_of(index, size)
+                depth = max(self.depth_of(index, size), self.floor)
                 found = self.remembered(key)
                 if found is None:
                     fresh, flag = self.fresh("w"), self.fresh("inside")
@@ -203,7 +206,7 @@ class Assembler:
                 key = ("check", checked, size)
                 found = self.remembered(key)
                 if found is None:
-                    depth = max(self.expression_depth(checked), self.depth_of(size))
+                    depth = max(self.expression_depth(checked), self.depth_of(size), self.floor)
                     fresh = self.fresh("g")
                     self.add(depth, Check(fresh, checked, size, message, origin))
                     self.depths[fresh], self.ranges[fresh] = depth, size
@@ -212,7 +215,7 @@ class Assembler:
                 at[name] = symbol(found.name)
             case Require(condition, message, origin):
                 needed = self.instantiate(nest, condition, at, names)
-                depth = self.expression_depth(needed)
+                depth = max(self.expression_depth(needed), self.floor)
                 self.add(depth, Require(needed, message, origin))
             case Let(name, value, origin):
                 made = self.instantiate(nest, value, at, names)
@@ -327,6 +330,7 @@ def assemble(
     rows = tuple(axis for axis in frame.row_axes() if axis[1] != constant(1))
     for axis in rows:
         build.open(axis)
+        build.floor = 1
     if frame.reduced:
         turning = tuple(axis for axis in frame.column_axes() if axis[1] != constant(1))
         columns = turning or frame.column_axes()[:1]
@@ -368,10 +372,12 @@ def build_wide(
 def assemble_scatter(program: Program, scatter: Scatter, name: str) -> Assembled:
     """The kernel that writes a scatter's elements, one after the other, into the copied base."""
     build = Assembler(program, Frame(scatter.axes), [])
-    axes = [(f"i{at}", extent) for at, (_, extent) in enumerate(scatter.axes)]
+    named = [(f"i{at}", extent) for at, (_, extent) in enumerate(scatter.axes)]
+    place = {own: variable(axis) for (own, _), axis in zip(scatter.axes, named, strict=True)}
+    axes = [axis for axis in named if axis[1] != constant(1)]
     for axis in axes:
         build.open(axis)
-    place = {own: symbol(new) for (own, _), (new, _) in zip(scatter.axes, axes, strict=True)}
+        build.floor = 1
     names: dict[str, str] = {}
     at = dict(place)
     for step in scatter.steps:

@@ -111,15 +111,21 @@ class Fusion:
             tried |= self.attempt(other, number, tried)
 
     def siblings(self, number: int) -> Iterator[int]:
-        """Reductions before this one that read one of its values."""
+        """Reductions before this one whose groups read a value that its group reads."""
         unit = self.program.units[number]
         if not isinstance(unit, Nest) or not unit.reducer:
             return
         for other in range(number - 1, -1, -1):
             sibling = self.program.units[other]
             if isinstance(sibling, Nest) and sibling.reducer:
-                if self.reads[other] & self.reads[number]:
+                if self.group_reads(other) & self.group_reads(number):
                     yield other
+
+    def group_reads(self, number: int) -> set[Value]:
+        """What the group of a unit reads from memory."""
+        units = self.groups[self.owner[number]].units
+        read = {value for unit in units for value in self.reads[unit]}
+        return read - {value for unit in units for value in results(self.program.units[unit])}
 
     def attempt(self, first: int, second: int, tried: set[int]) -> set[int]:
         """Merge the groups of two units, or write down why not."""

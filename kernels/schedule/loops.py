@@ -28,11 +28,6 @@ from minitorch2.kernels.loop_ir import Kernel, LetIndex, Loop, Reduce, Statement
 from minitorch2.kernels.schedule.rewrite import every_index, map_expression_index, map_indices
 
 
-def improve(kernel: Kernel) -> Kernel:
-    """The kernel with collapsed and parallel loops."""
-    return parallelize(collapse(kernel))
-
-
 def collapse(kernel: Kernel) -> Kernel:
     """Make one loop of nested ones wherever the indices allow."""
     return replace(kernel, body=tuple(_collapsed(statement) for statement in kernel.body))

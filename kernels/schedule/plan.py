@@ -14,14 +14,14 @@ from minitorch2.artifacts import Origin
 from minitorch2.jit.ir.graph import Node, Value, values_in
 from minitorch2.jit.ir.types import TensorType
 from minitorch2.kernels.functions import EXPENSIVE
-from minitorch2.kernels.index import Index, constant
+from minitorch2.kernels.index import Index, constant, symbol
 from minitorch2.kernels.loop_ir import Check, Kernel, Let, Loop, Reduce, Require, Statement
 from minitorch2.kernels.lower.gathers import clone
 from minitorch2.kernels.lower.nests import HostStep, Nest, Product, Scatter, functions_in
 from minitorch2.kernels.schedule.assemble import Assembled, assemble, assemble_scatter
 from minitorch2.kernels.schedule.frames import frame_of
 from minitorch2.kernels.schedule.fusion import Fusion, unit_of
-from minitorch2.kernels.schedule.loops import improve
+from minitorch2.kernels.schedule.loops import collapse, parallelize
 from minitorch2.kernels.schedule.program import Program
 
 
@@ -112,12 +112,15 @@ def _scatter_steps(
     if isinstance(made, Nest) and made.result in program.inline:
         nests.insert(0, made)
     yield kernel_step(program, assemble(program, frame_of(copy), nests, [copy], name()))
-    yield kernel_step(program, assemble_scatter(program, scatter, name()))
+    own = scatter.axes[0][0] if scatter.axes else ""
+    apart = symbol(own) in scatter.target  # each turn of the outer loop has a part of its own
+    yield kernel_step(program, assemble_scatter(program, scatter, name()), apart)
 
 
-def kernel_step(program: Program, assembled: Assembled) -> KernelStep:
+def kernel_step(program: Program, assembled: Assembled, parallel: bool = True) -> KernelStep:
     """The step that launches an assembled kernel, its loops improved."""
-    kernel = improve(assembled.kernel)
+    kernel = collapse(assembled.kernel)
+    kernel = parallelize(kernel) if parallel else kernel
     made = tuple(
         value
         for value, buffer in zip(assembled.buffers, kernel.buffers, strict=True)

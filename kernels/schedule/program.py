@@ -173,7 +173,7 @@ def build_program(graph: Graph, lowered: tuple[Lowered, ...]) -> Program:
         program.returned.append(_return(program, number, output))
     for place, value in graph.writes:
         target = graph.inputs[place].value
-        _add(program, _copy(value, f"write{place}", value))
+        _add(program, _copy(program, value, f"write{place}"))
         program.targets[Value(f"write{place}", target.type)] = target
     return program
 
@@ -184,9 +184,11 @@ def _add(program: Program, unit: Unit) -> None:
         program.made[value] = unit
 
 
-def _copy(value: Value, name: str, like: Value) -> Nest:
-    origin = None
-    return clone(Node("clone", (value,), (Value(name, like.type),), True, origin))
+def _copy(program: Program, value: Value, name: str) -> Nest:
+    """A copy of a value, for the same user lines as the value."""
+    made = program.made.get(value)
+    origin = made.node.origin if made is not None else None
+    return clone(Node("clone", (value,), (Value(name, value.type),), True, origin))
 
 
 def _copy_operands(program: Program, record: Product | HostStep) -> None:
@@ -195,7 +197,7 @@ def _copy_operands(program: Program, record: Product | HostStep) -> None:
         if not isinstance(value.type, TensorType) or not isinstance(program.made.get(value), View):
             continue
         if program.host_view(value) is None:
-            copy = _copy(value, f"copy{value.id}", value)
+            copy = _copy(program, value, f"copy{value.id}")
             if copy.result not in program.made:
                 _add(program, copy)
 
@@ -224,11 +226,33 @@ def _return(program: Program, number: int, output: Output) -> Returned:
             program.layouts[plain] = wanted
         program.kept.add(plain)
         return Returned(output, plain, shape, wanted.strides)
-    copy = _copy(value, f"out{number}", value)
+    order = _permutation(program, value, root)
+    if order is not None and root not in program.kept | program.layouts.keys():
+        strides = tuple(wanted.strides[axis] for axis in order)
+        program.layouts[root] = Layout(shape_of(root), strides)
+        program.kept.add(root)
+        return Returned(output, root, shape, wanted.strides)
+    copy = _copy(program, value, f"out{number}")
     _add(program, copy)
     program.layouts[copy.result] = wanted
     program.kept.add(copy.result)
     return Returned(output, copy.result, shape, wanted.strides)
+
+
+def _permutation(program: Program, value: Value, root: Value) -> tuple[int, ...] | None:
+    """For each axis of a matrix product its axis in `value`, if that is a permuted view of it.
+
+    The product can then be written in the order in which it is returned.
+    """
+    if not isinstance(program.made.get(root), Product) or len(shape_of(root)) != 2:
+        return None
+    names = axis_names(len(shape_of(value)), "h")
+    ranges = dict(zip(names, shape_of(value), strict=True))
+    index = tuple(symbol(name) for name in names)
+    _, place = program.resolve(value, index, ranges)
+    if set(place) != set(index) or len(place) != len(index):
+        return None
+    return tuple(index.index(part) for part in place)
 
 
 def _is_reshape(program: Program, value: Value, root: Value) -> bool:
