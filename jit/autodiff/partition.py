@@ -1,9 +1,9 @@
 """Partitioning: a joint graph cut into a forward graph and a backward graph.
 
 In: an optimized joint graph. Out: two graphs and the list of values that the first hands to the
-second. Everything that the outputs need is computed in the forward; what depends on a tangent, or is
-needed by gradients alone, is computed in the backward. Every forward value that the backward reads is
-saved: nothing is computed twice.
+second. Everything that the outputs need is computed in the forward; what depends on a tangent, or
+is needed by gradients alone, is computed in the backward. Every forward value that the backward
+reads is saved: nothing is computed twice.
 
 Source: PyTorch's default partitioner (AOTAutograd).
 """
@@ -11,6 +11,7 @@ Source: PyTorch's default partitioner (AOTAutograd).
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from minitorch2.artifacts import Origin
 from minitorch2.jit.autodiff.joint import Joint
 from minitorch2.jit.ir.graph import (
     Argument,
@@ -50,17 +51,30 @@ class Partition:
         return f"{self.forward}\n\nsaved for the backward: {names}\n\n{self.backward}"
 
 
-def partition(joint: Joint, output_count: int) -> Partition:
-    """Cut a joint graph whose first `output_count` outputs are the forward's."""
+def partition(joint: Joint, output_count: int, written: Iterable[int] = ()) -> Partition:
+    """Cut a joint graph whose first `output_count` outputs are the forward's.
+
+    `written` are inputs that are written after the forward has run.
+    """
     graph = joint.graph
     first_tangent = len(graph.inputs) - len(joint.tangent_outputs)
     outputs, gradients = graph.outputs[:output_count], graph.outputs[output_count:]
-    written = [value for _, value in graph.writes]
-    forward_nodes = _needed(graph, [*_output_values(outputs), *written])
+    results = [value for _, value in graph.writes]
+    forward_nodes = _needed(graph, [*_output_values(outputs), *results])
     inside = {value for node in forward_nodes for value in node.results}
     needed = _needed(graph, _output_values(gradients))
     backward_nodes = tuple(node for node in needed if not inside.intersection(node.results))
     saved = _read(backward_nodes, gradients, graph.inputs[:first_tangent], inside)
+    changed = set(written) | {index for index, _ in graph.writes}
+    copies = _copies(graph, saved, changed)
+    origin = Origin(made_by="partition")
+    forward_nodes += tuple(
+        Node("clone", (value,), (copied,), True, origin) for value, copied in copies.items()
+    )
+    saved = tuple(copies.get(value, value) for value in saved)
+    backward_nodes = tuple(
+        replace(node, args=renamed_args(node.args, dict(copies))) for node in backward_nodes
+    )
     names = {declared.value for declared in graph.inputs}
     kept = tuple(value for value in saved if value not in names)
     forward = Graph(
@@ -87,6 +101,12 @@ def partition(joint: Joint, output_count: int) -> Partition:
         tuple(positions[value] for value in ordered if value in names),
         sizes,
     )
+
+
+def _copies(graph: Graph, saved: tuple[Value, ...], written: set[int]) -> dict[Value, Value]:
+    """For each input that the backward reads but that is written by then: the copy it reads."""
+    values = [graph.inputs[index].value for index in sorted(written)]
+    return {value: Value(f"copy_of_{value.id}", value.type) for value in values if value in saved}
 
 
 def _output_values(outputs: Iterable[Output]) -> list[Value]:

@@ -62,7 +62,8 @@ def _training(
 ) -> CompiledProgram:  # fmt: skip
     if options is not None:
         joint = replace(joint, graph=optimize(joint.graph, options, unit))
-    halves = partition(joint, len(functional.graph.outputs))
+    written = [position for position, _ in functional.writes]
+    halves = partition(joint, len(functional.graph.outputs), written)
     _check(halves.forward)
     _check(halves.backward)
     emit("autodiff.partition", unit, halves, saved=[

@@ -1,0 +1,114 @@
+"""A compiled graph inside eager autograd: saving, freeing, refusing, differentiating twice."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import minitorch2 as torch
+from minitorch2.errors import GraphFreed, SavedTensorModified
+
+BACKENDS = ["eager", "aot_eager", "interpreter"]
+
+
+def leaf(*values):
+    return torch.tensor(list(values), dtype=torch.float64, requires_grad=True)
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("backend", BACKENDS)
+class TestBackends:
+    def test_second_backward_needs_retain_graph(self, backend):
+        function = torch.compile(lambda x: (x * x).exp().sum(), backend=backend)
+        x = leaf(1.0, 2.0)
+        loss = function(x)
+        loss.backward(retain_graph=True)
+        loss.backward()
+        want = 2 * (2 * x.detach() * (x.detach() ** 2).exp())
+        np.testing.assert_allclose(x.grad.numpy(), want.numpy())
+        with pytest.raises(GraphFreed):
+            loss.backward()
+
+    def test_a_saved_input_written_before_the_backward_is_noticed(self, backend):
+        function = torch.compile(lambda x, y: (x * y).sum(), backend=backend)
+        x, y = leaf(1.0, 2.0), torch.ones(2, dtype=torch.float64)
+        loss = function(x, y)
+        y.add_(1)
+        with pytest.raises(SavedTensorModified):
+            loss.backward()
+
+    def test_double_backward(self, backend):
+        function = torch.compile(lambda x: (x**3).sum(), backend=backend)
+        x = leaf(1.0, 2.0)
+        (first,) = torch.autograd.grad(function(x), x, create_graph=True)
+        (second,) = torch.autograd.grad(first.sum(), x)
+        np.testing.assert_allclose(first.detach().numpy(), 3 * x.detach().numpy() ** 2)
+        np.testing.assert_allclose(second.numpy(), 6 * x.detach().numpy())
+
+    def test_dropout_draws_what_eager_draws(self, backend):
+        def function(x):
+            return torch.nn.functional.dropout(x, 0.5, True) + torch.rand(10)
+
+        compiled = torch.compile(function, backend=backend)
+        x = torch.ones(10)
+        torch.manual_seed(5)
+        want = [function(x), function(x), torch.rand(3)]
+        torch.manual_seed(5)
+        got = [compiled(x), compiled(x), torch.rand(3)]
+        for one, other in zip(want, got, strict=True):
+            np.testing.assert_array_equal(one.numpy(), other.numpy())
+
+    def test_a_write_into_a_differentiable_input_keeps_its_history(self, backend):
+        def function(x, y):
+            x.mul_(y)
+            return x.sum()
+
+        compiled = torch.compile(function, backend=backend)
+        grads = []
+        for run in (function, compiled):
+            x, y = leaf(1.0, 2.0), leaf(3.0, 4.0)
+            middle = x * 2
+            run(middle, y)
+            (middle * middle).sum().backward()
+            grads.append((x.grad.numpy(), y.grad.numpy()))
+        np.testing.assert_allclose(grads[0], grads[1])
+
+    def test_outputs_share_memory_with_inputs_only_as_in_eager(self, backend):
+        def function(x):
+            return x, x[1:], x * 1, x + 0
+
+        x = torch.arange(4.0)
+        whole, part, product, total = torch.compile(function, backend=backend)(x)
+        assert whole is x
+        x[2] = 100.0
+        assert part[1].item() == 100.0
+        assert product[2].item() == 2.0 and total[2].item() == 2.0
+
+
+@pytest.mark.pure
+def test_saved_tensors_are_freed_as_the_backward_passes():
+    function = torch.compile(lambda x: x.exp().sin().sum(), backend="interpreter")
+    x = leaf(1.0, 2.0)
+    loss = function(x)
+    saved = [weakref.ref(tensor) for tensor in loss.grad_fn.saved]
+    assert saved and all(reference() is not None for reference in saved)
+    loss.backward()
+    gc.collect()
+    assert all(reference() is None for reference in saved)
+
+
+@pytest.mark.pure
+def test_grad_mode_inside_is_what_counts():
+    def function(x):
+        with torch.enable_grad():
+            live = x * 3
+        return live, x * 3
+
+    compiled = torch.compile(function, backend="interpreter")
+    x = leaf(1.0, 2.0)
+    with torch.no_grad():
+        live, dead = compiled(x)
+    assert live.requires_grad and not dead.requires_grad
+    live.sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [3.0, 3.0])
