@@ -65,14 +65,16 @@ class Tensor:
         "__weakref__",
     )
 
-    def __init__(
-        self,
-        storage: Storage,
-        layout: Layout,
-        dtype: dtypes.dtype,
-        array: numpy.ndarray | None = None,
-    ):
-        self.storage, self.layout, self.dtype, self._array = storage, layout, dtype, array
+    storage: Storage
+    layout: Layout
+    dtype: dtypes.dtype
+
+    def __init__(self, *parts: Any, **given: Any):
+        """From (storage, layout, dtype[, array]); or, as torch.Tensor: from sizes or from data."""
+        if not (parts and type(parts[0]) is Storage):
+            parts = _legacy_parts(parts, **given)
+        self.storage, self.layout, self.dtype = parts[0], parts[1], parts[2]
+        self._array: numpy.ndarray | None = parts[3] if len(parts) > 3 else None
         self._requires_grad = False
         self._grad: Tensor | None = None
         self._node: Any = None  # the autograd node that made this tensor; None for a leaf
@@ -181,6 +183,20 @@ class Tensor:
 
     def __class_getitem__(cls, item: Any) -> Any:
         return cls
+
+
+def _legacy_parts(parts: tuple, device: Any = None) -> tuple:
+    """The fields for `torch.Tensor(2, 3)` (uninitialized, so zeros) or `torch.Tensor([1, 2])`."""
+    element = dtypes.get_default_dtype()
+    if len(parts) == 1 and isinstance(parts[0], Tensor):
+        given = parts[0]
+        return given.storage, given.layout, given.dtype
+    if len(parts) == 1 and not hasattr(parts[0], "__index__") and not isinstance(parts[0], Size):
+        array = numpy.array(parts[0], element.numpy)
+    else:
+        sizes = parts[0] if len(parts) == 1 and isinstance(parts[0], Size) else parts
+        array = numpy.zeros(tuple(sizes) if parts else (0,), element.numpy)
+    return storage_of_array(array, CPU), contiguous(array.shape), element, array
 
 
 class Interned:

@@ -50,6 +50,7 @@ class _Run:
         self.leaves: dict[int, tuple[Tensor, Any]] = {}
         self.wanted = wanted
         self.captured: dict[tuple[int, int], Any] = {}
+        self.taken: set[int] = set()  # storages that gradients may not be kept in
         self.wanted_keys = {(id(e.target), e.index) for e in wanted or ()}
 
     def deliver(self, edge: Edge, grad: Any) -> None:
@@ -83,6 +84,7 @@ def run_backward(
             )
         if isinstance(edge.target, Node):
             roots.append(edge.target)
+        run.taken.add(id(gradient.storage))
         run.deliver(edge, gradient)
     before = state.grad_enabled
     state.grad_enabled = create_graph
@@ -198,7 +200,7 @@ def _finish(run: _Run, edges: "list[Edge | None] | None", accumulate: bool) -> l
             changed = hook(gradient)
             gradient = gradient if changed is None else changed
         if accumulate:
-            _accumulate_into(leaf, gradient)
+            _accumulate_into(leaf, gradient, run.taken)
         run.captured[key, 0] = gradient
     if edges is None:
         return []
@@ -207,14 +209,20 @@ def _finish(run: _Run, edges: "list[Edge | None] | None", accumulate: bool) -> l
     ]
 
 
-def _accumulate_into(leaf: Tensor, gradient: Tensor) -> None:
-    """Add to `leaf.grad`, in place when nothing is recorded (so that aliases of it see it)."""
+def _accumulate_into(leaf: Tensor, gradient: Tensor, taken: set[int]) -> None:
+    """Add to `leaf.grad`, in place when nothing is recorded (so that aliases of it see it).
+
+    A first gradient is kept as it is, unless its memory is somebody else's (in `taken`) or has
+    overlaps: later gradients are added into it.
+    """
     gradient = fit_gradient(gradient, spec_of(leaf))
     old = leaf._grad
     if old is None:
         owned = gradient if state.grad_enabled else call(lookup("detach"), (gradient,))
-        if owned.storage.block is not None and gradient.storage is leaf.storage:
-            owned = call(lookup("clone"), (owned,))
+        shared = id(owned.storage) in taken or owned.storage is leaf.storage
+        if shared or not owned.layout.is_dense():
+            owned = call(lookup("contiguous_copy"), (owned,))
+        taken.add(id(owned.storage))
         leaf._grad = owned
     elif state.grad_enabled:
         leaf._grad = _accumulated(old, gradient)
