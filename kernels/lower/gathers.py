@@ -164,7 +164,7 @@ def flip(node: Node) -> Nest:
     """flip(self, dims)"""
     source, dims = node.args
     axes, at = _result_axes(node)
-    for dim in {normalize_dim(d, len(at)) for d in dims}:
+    for dim in {normalize_dim(d, len(at)) for d in dims} if at else ():
         at = _replaced(at, dim, axes[dim][1] - 1 - at[dim])
     output = tuple(symbol(name) for name, _ in axes)
     return Nest(node, node.results[0], axes, _read(source, at), output)

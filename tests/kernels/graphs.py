@@ -88,7 +88,7 @@ def _random_call(chance: random.Random, values: list[Value]) -> tuple[str, tuple
     assert isinstance(value.type, TensorType)
     shape = value.type.shape
     ndim, dim = len(shape), chance.randrange(max(len(shape), 1))
-    match chance.randint(0, 14):
+    match chance.randint(0, 14 if ndim else 5):
         case 0 | 1 | 2:
             return chance.choice(UNARY), (value,)
         case 3 | 4 | 5:

@@ -1,0 +1,85 @@
+"""Index expressions: simplification never changes a value, and proves what views need."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from minitorch2.kernels.index import (
+    constant,
+    delinearize,
+    evaluate,
+    floor_divide,
+    linearize,
+    modulo,
+    nonnegative,
+    substitute,
+    symbol,
+)
+from minitorch2.kernels.parser import parse_index
+
+B, T, C = symbol("s0"), symbol("s1"), symbol("s2")
+b, t, c = symbol("b"), symbol("t"), symbol("c")
+RANGES = {"b": B, "t": T, "c": C}
+
+sizes = st.integers(1, 7)
+factors = st.integers(0, 12)
+
+
+@st.composite
+def cases(draw):
+    """An index over i, j, k, their ranges, and one value for each of them."""
+    ranges = {name: constant(draw(sizes)) for name in "ijk"}
+    index = constant(draw(st.integers(0, 5)))
+    for name in "ijk":
+        index = index + symbol(name) * draw(factors)
+    values = {name: draw(st.integers(0, ranges[name].as_int() - 1)) for name in "ijk"}
+    return index, ranges, values
+
+
+@given(cases(), st.integers(1, 12), st.integers(1, 12))
+def test_division_is_exact(case, first, second):
+    index, ranges, values = case
+    number = evaluate(index, values)
+    nested = floor_divide(modulo(index, constant(first), ranges), constant(second), ranges)
+    assert evaluate(nested, values) == number % first // second
+    nested = modulo(floor_divide(index, constant(first), ranges), constant(second), ranges)
+    assert evaluate(nested, values) == number // first % second
+
+
+@given(cases(), st.integers(1, 12))
+def test_text_round_trip(case, divisor):
+    index, ranges, _ = case
+    mixed = floor_divide(index, constant(divisor), ranges) * symbol("s0") - 3
+    assert parse_index(str(mixed)) == mixed
+
+
+@given(cases(), cases())
+def test_nonnegative_is_never_wrong(case, other):
+    index, ranges, values = case
+    difference = index - other[0]
+    if nonnegative(difference, ranges):
+        assert evaluate(difference, values) >= 0
+
+
+@pytest.mark.parametrize(
+    "shape, expected",
+    [
+        ((B * T, C), ("b*s1 + t", "c")),
+        ((B, T, C), ("b", "t", "c")),
+        ((B * T * C,), ("b*s1*s2 + c + s2*t",)),
+    ],
+)
+def test_symbolic_reshapes_need_no_division(shape, expected):
+    position = linearize((b, t, c), (B, T, C))
+    found = delinearize(position, shape, RANGES)
+    assert [set(str(part).split(" + ")) for part in found] == [
+        set(text.split(" + ")) for text in expected
+    ]
+
+
+def test_splitting_a_merged_axis():
+    ranges = {"i": B * T, "c": C}
+    found = delinearize(linearize((symbol("i"), c), (B * T, C)), (B, T, C), ranges)
+    assert str(found) == "((i // s1), (i % s1), c)"
+    back = tuple(substitute(p, {"i": b * T + t}, RANGES) for p in found)
+    assert back == (b, t, c)
