@@ -36,6 +36,7 @@ from minitorch2.jit.capture.values.functions import FunctionValue
 from minitorch2.jit.capture.values.iterators import LIST_ITERATOR, GeneratorValue, IteratorValue
 from minitorch2.jit.capture.values.mappings import DictValue, pairs_of
 from minitorch2.jit.capture.values.namespaces import GlobalsValue
+from minitorch2.jit.capture.values.objects import ObjectValue
 from minitorch2.jit.capture.values.sequences import ListValue, SequenceValue, TupleValue
 from minitorch2.jit.capture.values.tensors import TensorValue
 from minitorch2.jit.shapes.symbolic_size import SymbolicSize
@@ -185,7 +186,7 @@ class Machine(Inputs, Members):
         try:
             with dispatch.origin_scope(capture_origin(self.state)):
                 return function(*args)
-        except (GraphBreak, UserRaise):
+        except (GraphBreak, UserRaise, NotKnown):
             raise
         except Exception as error:
             self.raise_real(error)
@@ -208,7 +209,7 @@ class Machine(Inputs, Members):
         try:
             with self.mode, dispatch.origin_scope(capture_origin(self.state)):
                 return function(*args, **kwargs)
-        except (GraphBreak, UserRaise):
+        except (GraphBreak, UserRaise, NotKnown):
             raise
         except AssertionError as error:
             if "no memory" in str(error):
@@ -231,7 +232,7 @@ class Machine(Inputs, Members):
 
     def lazy(self, object: Any, source: Source) -> Value:
         """An object that is guarded when it is used."""
-        return Lazy(object, source)
+        return Lazy(object, source, self)
 
     def wrap(self, object: Any, source: Source) -> Value:
         """An object that is used now."""
@@ -352,6 +353,9 @@ class Machine(Inputs, Members):
         value = self.real(value)
         if isinstance(value, TensorValue):
             self.stop("data-dependent", "a tensor used as an index of a Python sequence")
+        if isinstance(value, ObjectValue):
+            found = value.special(self, "__index__")
+            value = self.real(found) if found is not None else value
         try:
             return self.guarded(lambda: value.known().__index__())
         except NotKnown:

@@ -256,7 +256,7 @@ def plain_key(machine: Machine, value: Value) -> Any:
         known = value.known()
     except NotKnown:
         known = None
-    if known is not None and (is_constant(known) or isinstance(known, type)):
+    if known is not None and _is_plain_key(known):
         return known
     if isinstance(value, TupleValue):
         machine.stop("unknown-operation", "a tuple of objects as a key")
@@ -267,6 +267,13 @@ def plain_key(machine: Machine, value: Value) -> Any:
         if not machine.is_module_class(value.cls):
             machine.stop("unknown-operation", f"hashing a {value.cls.__name__}")
     return ObjectKey(value)
+
+
+def _is_plain_key(known: Any) -> bool:
+    """Whether an object is a key that no program can change: data, classes, tuples of them."""
+    if type(known) is tuple:
+        return all(_is_plain_key(item) for item in known)
+    return is_constant(known) or isinstance(known, type)
 
 
 def sort(machine: Machine, values: list[Value], kwargs: Keywords) -> list[Value]:
@@ -294,6 +301,17 @@ def identical(machine: Machine, left: Value, right: Value) -> bool:
     return left is right or left.same_as(machine, right)
 
 
+def _repr(machine: Machine, value: ObjectValue) -> Value | None:
+    """`repr(value)`; what dataclasses wrap around theirs, against cycles, is left out."""
+    owner, function = machine.class_lookup(value.cls, "__repr__")
+    inner = getattr(function, "__wrapped__", None)
+    if inner is not None and function.__code__.co_filename.endswith("reprlib.py"):
+        return machine.call(machine.class_member(owner, "__repr__", "__wrapped__"), [value], {})
+    if inner is not None and function.__globals__["__name__"] == "dataclasses":
+        return machine.call(machine.class_member(owner, "__repr__", "__wrapped__"), [value], {})
+    return value.special(machine, "__repr__")
+
+
 def text_of(machine: Machine, value: Value, how: Callable[..., str], spec: str = "") -> Value:
     """`str(value)`, `repr(value)` or `format(value, spec)`."""
     value = machine.number(value)
@@ -301,12 +319,15 @@ def text_of(machine: Machine, value: Value, how: Callable[..., str], spec: str =
         machine.stop("data-dependent", "the text of a tensor")
     if isinstance(value, ObjectValue):
         found = None
+        owner = machine.class_lookup(value.cls, "__format__")
+        if how is format and owner is not None and owner[0] is not object:
+            return value.special(machine, "__format__", Constant(spec))  # type: ignore[return-value]
         if how is not repr:
             owner = machine.class_lookup(value.cls, "__str__")
             if owner is not None and owner[0] is not object:
                 found = value.special(machine, "__str__")
         if found is None and machine.class_lookup(value.cls, "__repr__")[0] is not object:
-            found = value.special(machine, "__repr__")
+            found = _repr(machine, value)
         if found is None:
             machine.stop("unknown-operation", f"the text of a {value.cls.__name__}, an address")
         return found if how is not format else machine.run_python(format, [found], {})

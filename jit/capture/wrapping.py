@@ -96,7 +96,8 @@ def wrap(machine: Machine, object: Any, source: Source) -> Value:
     state.guard_type(source, kind)
     if isinstance(object, tuple) and is_plain_tuple(kind):
         return _tuple(machine, object, source)
-    if kind.__flags__ & HEAP and not isinstance(object, NATIVE_BASES):
+    instance = kind.__flags__ & HEAP or kind is types.SimpleNamespace
+    if instance and not isinstance(object, NATIVE_BASES):
         value: Value = ObjectValue(kind, object, source)
     else:
         value = OpaqueValue(object, source)
@@ -106,16 +107,17 @@ def wrap(machine: Machine, object: Any, source: Source) -> Value:
 
 def _tuple(machine: Machine, object: tuple, source: Source) -> Value:
     machine.state.guard_length(source, len(object))
-    return TupleValue(_items(object, source), type(object), source)
+    return TupleValue(_items(machine, object, source), type(object), source)
 
 
-def _items(object: Any, source: Source) -> list[Value]:
-    return [Lazy(item, ItemSource(source, index)) for index, item in enumerate(object)]
+def _items(machine: Machine, object: Any, source: Source) -> list[Value]:
+    return [Lazy(item, ItemSource(source, index), machine) for index, item in enumerate(object)]
 
 
 def _list(machine: Machine, object: list, source: Source) -> Value:
-    machine.state.guard_length(source, len(object))
-    value = ListValue(_items(object, source), source)
+    value = ListValue(_items(machine, object, source), source)
+    length = len(object)
+    value.on_read = lambda: machine.state.guard_length(source, length)
     machine.state.remember(object, value)
     return value
 
@@ -129,14 +131,14 @@ def _dict(machine: Machine, object: dict, source: Source) -> Value:
             place: Source = ItemSource(source, key)
             if not _readable(key):
                 place = KeyedSource(source, ConstantSource(key, type(key).__name__))
-            entries[key] = Lazy(item, place)
+            entries[key] = Lazy(item, place, machine)
             continue
         held = machine.state.by_id.get(id(key))
         if held is None:
             held = wrap(machine, key, ConstantSource(key, f"a {type(key).__name__}", False))
             machine.state.remember(key, held)
         where = held.source or ConstantSource(key, type(key).__name__)
-        entries[ObjectKey(held)] = Lazy(item, KeyedSource(source, where))
+        entries[ObjectKey(held)] = Lazy(item, KeyedSource(source, where), machine)
     value.original = tuple(entries)
     if isinstance(object, collections.defaultdict) and object.default_factory is not None:
         value.factory = wrap(
@@ -169,7 +171,7 @@ def _frozenset(machine: Machine, object: Any, source: Source) -> Value:
 
 def _slice(machine: Machine, object: slice, source: Source) -> Value:
     parts: list[Value] = [
-        Lazy(getattr(object, name), AttributeSource(source, name))
+        Lazy(getattr(object, name), AttributeSource(source, name), machine)
         for name in ("start", "stop", "step")
     ]
     return SliceValue(parts, source)
@@ -200,7 +202,7 @@ def cell_value(machine: Machine, cell: types.CellType, source: Source) -> CellVa
 
 
 def _method(machine: Machine, object: types.MethodType, source: Source) -> Value:
-    owner = Lazy(object.__self__, AttributeSource(source, "__self__"))
+    owner = Lazy(object.__self__, AttributeSource(source, "__self__"), machine)
     function = wrap(machine, object.__func__, AttributeSource(source, "__func__"))
     return MethodValue(owner, function, source)
 
@@ -219,7 +221,7 @@ def _partial(machine: Machine, object: functools.partial, source: Source) -> Val
     function = wrap(machine, object.func, AttributeSource(source, "func"))
     args = machine.items(wrap(machine, object.args, AttributeSource(source, "args")))
     keywords = {
-        name: Lazy(value, ItemSource(AttributeSource(source, "keywords"), name))
+        name: Lazy(value, ItemSource(AttributeSource(source, "keywords"), name), machine)
         for name, value in object.keywords.items()
     }
     place = AttributeSource(source, "keywords")

@@ -9,6 +9,8 @@ from __future__ import annotations
 import collections
 import functools
 import itertools
+import operator
+import types
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -17,7 +19,7 @@ from minitorch2.jit.capture.rules.builtins import Rule
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, Value
 from minitorch2.jit.capture.values.classes import ClassValue, SuperValue
 from minitorch2.jit.capture.values.constants import Constant
-from minitorch2.jit.capture.values.functions import PartialValue
+from minitorch2.jit.capture.values.functions import HostFunctionValue, PartialValue
 from minitorch2.jit.capture.values.iterators import IteratorValue
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.namespaces import CellValue
@@ -261,6 +263,64 @@ def _partial(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     return PartialValue(args[0], list(args[1:]), dict(kwargs))
 
 
+def _itemgetter(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    def get(machine: Machine, given: Arguments) -> Value:
+        found = [machine.get_item(given[0], key) for key in args]
+        return found[0] if len(found) == 1 else TupleValue(found)
+
+    return HostFunctionValue(get, operator.itemgetter)
+
+
+def _attrgetter(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    paths = [machine.real(argument).known().split(".") for argument in args]
+
+    def get(machine: Machine, given: Arguments) -> Value:
+        found = []
+        for path in paths:
+            value = given[0]
+            for name in path:
+                value = machine.get_attribute(value, name)
+            found.append(value)
+        return found[0] if len(found) == 1 else TupleValue(found)
+
+    return HostFunctionValue(get, operator.attrgetter)
+
+
+def _methodcaller(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    name = machine.real(args[0]).known()
+
+    def call(machine: Machine, given: Arguments) -> Value:
+        return machine.call(machine.get_attribute(given[0], name), list(args[1:]), kwargs)
+
+    return HostFunctionValue(call, operator.methodcaller)
+
+
+def _accumulate(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    function = args[1] if len(args) > 1 else kwargs.get("func")
+
+    def steps() -> Iterator[Value]:
+        total = kwargs.get("initial")
+        if total is not None:
+            yield total
+        for item in _each(machine, args[0]):
+            if total is None:
+                total = item
+            elif function is None:
+                total = protocols.binary(machine, "+", total, item)
+            else:
+                total = machine.call(function, [total, item], {})
+            yield total
+
+    return IteratorValue(steps(), itertools.accumulate)
+
+
+def _namespace(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    made = ObjectValue(types.SimpleNamespace)
+    for name, value in kwargs.items():
+        made.store(machine, name, value)
+    return made
+
+
 def _deque(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     return machine.stop("unknown-object", "a deque made inside the function")
 
@@ -296,4 +356,9 @@ CLASS_RULES: dict[type, Rule] = {
     itertools.count: _count,
     functools.partial: _partial,
     collections.deque: _deque,
+    itertools.accumulate: _accumulate,
+    operator.itemgetter: _itemgetter,
+    operator.attrgetter: _attrgetter,
+    operator.methodcaller: _methodcaller,
+    types.SimpleNamespace: _namespace,
 }

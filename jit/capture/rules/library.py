@@ -27,6 +27,7 @@ from minitorch2.jit.capture.values.tensors import TensorValue
 if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
 
+PURE_MODULES = ("math", "_operator", "cmath", "_bisect", "binascii", "_string", "_struct")
 PURE_OWNERS = (int, float, str, bytes, complex)
 
 
@@ -190,7 +191,7 @@ def call_library(machine: Machine, function: Any, args: Arguments, kwargs: Keywo
     owner = getattr(function, "__self__", None)
     if isinstance(function, functools._lru_cache_wrapper):
         return machine.call(machine.wrap_function(function.__wrapped__), args, kwargs)
-    if module in ("math", "_operator", "cmath", "_bisect") or owner is math:
+    if module in PURE_MODULES or owner is math or function.__name__ == "fspath":
         if any(isinstance(machine.real(argument), TensorValue) for argument in args):
             machine.stop("data-dependent", f"{function.__name__}() of a tensor")
         return machine.run_python(function, args, kwargs)

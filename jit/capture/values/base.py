@@ -134,12 +134,19 @@ class Value:
 class Lazy(Value):
     """An object that nobody has looked at yet: no guard until it is used."""
 
-    __slots__ = ("object", "real")
+    __slots__ = ("object", "real", "machine")
 
-    def __init__(self, object: Any, source: Source):
+    def __init__(self, object: Any, source: Source, machine: Machine):
         super().__init__(source)
         self.object = object
         self.real: Value | None = None
+        self.machine = machine
+
+    def known(self) -> Any:
+        return self.machine.real(self).known()
+
+    def lower(self, machine: Machine) -> Any:
+        return machine.real(self).lower(machine)
 
     def describe(self) -> str:
         return str(self.source)

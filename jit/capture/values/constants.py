@@ -8,6 +8,7 @@ same: its own arithmetic records what was asked of it.
 from __future__ import annotations
 
 import enum
+import re
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,7 @@ LITERALS: tuple[type, ...] = (
     type(NotImplemented),
 )
 PLAIN: tuple[type, ...] = (
-    dtype, device, range, types.GenericAlias, types.UnionType, types.CodeType,
+    dtype, device, range, types.GenericAlias, types.UnionType, types.CodeType, re.Pattern, re.Match,
 )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ Python functions are inlined by their bytecode, native ones go through `call_rul
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from types import CodeType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -75,9 +76,24 @@ class FunctionValue(Value):
             if name in ("__get__", "__call__"):
                 return native_attribute(machine, self, name)
             return machine.wrap(found, AttributeSource(self.source, name))
-        if name in ("__doc__", "__module__", "__wrapped__", "__dict__"):
-            machine.stop("unknown-attribute", f"{name} of a function made inside")
-        return native_attribute(machine, self, name)
+        return self._attribute_of_new(machine, name)
+
+    def _attribute_of_new(self, machine: Machine, name: str) -> Value:
+        """An attribute of a function made inside."""
+        if name == "__module__":
+            return machine.from_python(self.globals.table.get("__name__"))
+        if name == "__doc__":
+            first = self.code.co_consts[0] if self.code.co_consts else None
+            return machine.from_python(first if isinstance(first, str) else None)
+        if name == "__dict__":
+            return machine.dict(self.attributes)
+        if name == "__annotations__":
+            return machine.dict({})
+        if name == "__type_params__":
+            return machine.tuple([])
+        if name in ("__get__", "__call__"):
+            return native_attribute(machine, self, name)
+        return machine.raise_(AttributeError, f"'function' object has no attribute '{name}'")
 
     def set_attribute(self, machine: Machine, name: str, value: Value) -> None:
         if self.source is not None or name.startswith("__code"):
@@ -231,3 +247,19 @@ class PartialValue(Value):
         parts = [emitter.value(value) for value in (self.function, *self.args)]
         parts += [f"{name}={emitter.value(value)}" for name, value in self.keywords.items()]
         return f"{emitter.object(functools.partial, 'partial')}({', '.join(parts)})"
+
+
+class HostFunctionValue(Value):
+    """A callable that capture computes itself: what `operator.itemgetter(1)` makes."""
+
+    __slots__ = ("function", "cls")
+
+    def __init__(self, function: Callable[[Machine, Arguments], Value], cls: type):
+        super().__init__(None)
+        self.function, self.cls = function, cls
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def call(self, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+        return self.function(machine, args)

@@ -310,6 +310,9 @@ class InstanceDict(Value):
     def contains(self, machine: Machine, item: Value) -> bool:
         return self.owner.own(machine, item.known()) is not None
 
+    def emit(self, emitter: Emitter) -> str:
+        return f"{emitter.value(self.owner)}.__dict__"
+
     def names(self, machine: Machine) -> list[str]:
         """The keys there are now."""
         owner = self.owner

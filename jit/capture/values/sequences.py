@@ -7,6 +7,7 @@ is simply its items.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.source import Source
@@ -141,12 +142,31 @@ class TupleValue(SequenceValue):
 
 
 class ListValue(SequenceValue):
-    """A list; writes to one from outside are recorded."""
+    """A list; writes to one from outside are recorded.
 
-    __slots__ = ()
+    `on_read` is called when somebody looks at what a list from outside holds: appending does not.
+    """
+
+    __slots__ = ("held", "on_read")
 
     def __init__(self, values: list[Value], source: Source | None = None, cls: type = list):
+        self.on_read: Callable[[], None] | None = None
         super().__init__(values, cls, source)
+
+    @property
+    def values(self) -> list[Value]:  # type: ignore[override]
+        """The items, looked at."""
+        if self.on_read is not None:
+            told, self.on_read = self.on_read, None
+            told()
+        return self.held
+
+    @values.setter
+    def values(self, values: list[Value]) -> None:
+        self.held = values
+
+    def describe(self) -> str:
+        return str(self.source) if self.source is not None else super().describe()
 
     def lower(self, machine: Machine) -> Any:
         return [machine.real(value).lower(machine) for value in self.values]
@@ -181,17 +201,18 @@ class ListValue(SequenceValue):
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
         none = machine.from_python(None)
         if name == "append" and len(args) == 1:
-            self.values.append(args[0])
+            self.held.append(args[0])
             machine.state.effects.record(self, "{0}.append({1})", args[0])
             return none
+        if name in ("extend", "__iadd__"):
+            added = machine.items(args[0])
+            self.held.extend(added)
+            machine.state.effects.record(self, "{0}.extend({1})", TupleValue(added))
+            return none if name == "extend" else self
         if name in ("index", "count"):
             return self.search(machine, name, args)
         if name == "copy":
             return ListValue(list(self.values))
-        if name in ("extend", "__iadd__"):
-            self.values.extend(machine.items(args[0]))
-            self.rewritten(machine)
-            return none if name == "extend" else self
         if name == "insert":
             self.values.insert(args[0].known(), args[1])
         elif name == "pop":
