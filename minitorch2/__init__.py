@@ -24,6 +24,8 @@ cuda             what torch.cuda answers where there is no GPU
 nn               layers and losses
 optim            optimizers and learning-rate schedules
 utils            datasets and loaders
+serialization    save and load
+compat           other people's torch scripts: `import torch` gives minitorch2
 """
 
 import importlib as _importlib
@@ -128,6 +130,7 @@ from minitorch2.functions import (
     topk,
     vstack,
 )
+from minitorch2.serialization import load, save
 
 FloatTensor = typed_constructor("FloatTensor", float32)
 DoubleTensor = typed_constructor("DoubleTensor", float64)

@@ -1,0 +1,105 @@
+"""The file: a zip archive with a pickle program and one entry for each storage, uncompressed.
+
+    archive/data.pkl    the program
+    archive/byteorder   'little'
+    archive/data/0      the bytes of storage 0
+    archive/version     3
+
+In: an object and a path or an open file. Out: the file, or the object again.
+
+Source: PyTorch's "Serialization semantics"; the layout is that of torch.save since 1.6.
+"""
+
+import io
+import os
+import sys
+import zipfile
+from typing import Any
+
+import numpy
+
+from minitorch2.errors import ArgumentValueError, SerializationError
+from minitorch2.serialization.reading import Reader
+from minitorch2.serialization.writing import Writer
+
+
+def save(obj: Any, f: Any, pickle_module: Any = None, **options: Any) -> None:
+    """Write tensors and plain containers to a path or a binary file.
+
+    Tensors that share memory share it again after loading. Raises SerializationError for objects
+    that a file of data cannot hold, such as whole modules.
+    """
+    writer = Writer()
+    writer.write(obj)
+    # Written to memory first: a failure half-way would leave a broken file where a good one was.
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in (
+            ("data.pkl", writer.program),
+            ("byteorder", sys.byteorder.encode()),
+            *((f"data/{n}", s.bytes().data) for n, s in enumerate(writer.storages)),
+            ("version", b"3\n"),
+        ):
+            # A fixed date makes equal objects equal files.
+            entry = zipfile.ZipInfo(f"archive/{name}", (1980, 1, 1, 0, 0, 0))
+            archive.writestr(entry, content)
+    if hasattr(f, "write"):
+        f.write(buffer.getbuffer())
+    else:
+        with open(os.fspath(f), "wb") as file:
+            file.write(buffer.getbuffer())
+
+
+def load(
+    f: Any,
+    map_location: Any = None,
+    pickle_module: Any = None,
+    *,
+    weights_only: bool | None = None,
+    mmap: bool | None = None,
+    **options: Any,
+) -> Any:
+    """Read what save (or torch.save) wrote. Nothing in the file is run as code.
+
+    Tensors are placed on the CPU. Raises SerializationError where the file is damaged or refers to
+    anything but tensors and plain containers.
+    """
+    if map_location not in (None, "cpu") and "cpu" not in str(map_location):
+        if not callable(map_location):
+            raise ArgumentValueError(
+                f"load(map_location={map_location!r})",
+                "tensors can only be loaded onto the CPU",
+                "pass map_location='cpu'",
+            )
+    if hasattr(f, "read"):
+        return _read(f)
+    with open(os.fspath(f), "rb") as file:
+        return _read(file)
+
+
+def _read(file: Any) -> Any:
+    try:
+        archive = zipfile.ZipFile(file)
+    except zipfile.BadZipFile as problem:
+        raise SerializationError(
+            "load",
+            "the file is no zip archive, as torch.save writes them since version 1.6",
+            "load it once with torch and save it again, or fetch it again if it is damaged",
+        ) from problem
+    with archive:
+        names = [name for name in archive.namelist() if name.endswith("/data.pkl")]
+        if len(names) != 1:
+            raise SerializationError(
+                "load", "the archive has no data.pkl", "give a file that save wrote"
+            )
+        root = names[0].removesuffix("data.pkl")
+        known = set(archive.namelist())
+        order = archive.read(root + "byteorder").decode() if root + "byteorder" in known else ""
+        if order and order != sys.byteorder:
+            raise SerializationError("load", f"the file's numbers are {order}-endian")
+
+        def fetch(key: str) -> numpy.ndarray:
+            raw = archive.read(f"{root}data/{key}")
+            return numpy.frombuffer(bytearray(raw), numpy.uint8)
+
+        return Reader(archive.read(names[0]), fetch).read()
