@@ -34,8 +34,8 @@ class OutputPlan:
     """Where one output of the captured graph comes from.
 
     `index` is its place among the functional graph's outputs, `alias` the input whose memory it
-    is, with its layout; a constant has neither. `written` and `differentiable` say whether its
-    memory was written, and whether gradients flow through it.
+    is, with its layout; a constant has neither. `differentiable` says whether gradients flow
+    through it; `freed`, that they did, but a backward inside the graph has used its history up.
     """
 
     index: int | None
@@ -46,6 +46,7 @@ class OutputPlan:
     strides: tuple[Size, ...] = ()
     offset: Size = 0
     constant: Any = None
+    freed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,14 +174,16 @@ def _plan_output(
     layout = argument.layout
     shape = tuple(map(as_size, layout.shape))
     strides = tuple(map(as_size, layout.strides))
-    gradient = argument.requires_grad
+    freed = getattr(argument.grad_fn, "freed", False)
+    gradient = argument.requires_grad and not freed
     owner = tracer.owner_of(argument)
     if owner is not None:
         whole = argument is inputs[owner]
         offset = as_size(layout.offset - inputs[owner].layout.offset)
         return OutputPlan(None, gradient, owner, whole, shape, strides, offset), False
     builder.output(tracer.value_of(argument), strides)
-    return OutputPlan(index, gradient, None, False, shape, strides), gradient
+    plan = OutputPlan(index, gradient, None, False, shape, strides, freed=freed)
+    return plan, gradient
 
 
 def _plan_writes(tracer: Tracer, inputs: list[Any], flags: list[bool]) -> tuple:

@@ -50,10 +50,15 @@ def compile_captured(
 def _inference(
     functional: Functional, executor: Executor, unit: str, options: PassOptions | None
 ) -> CompiledProgram:
-    graph = functional.graph
+    graph = _without_modes(functional.graph)
     if options is not None:
         graph = optimize(graph, options, unit)
     return CompiledProgram(functional, executor(graph, unit))
+
+
+def _without_modes(graph: Graph) -> Graph:
+    """The graph without its `no_grad` marks: nothing will be differentiated any more."""
+    return replace(graph, nodes=tuple(replace(node, grad=True) for node in graph.nodes))
 
 
 def _training(

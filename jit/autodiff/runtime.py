@@ -90,6 +90,20 @@ class CompiledNode(Node):
         self.inputs, self.saved = None, []
 
 
+class FreedNode(Node):
+    """The history of an output that a backward inside the compiled function has used up."""
+
+    __slots__ = ()
+
+    def apply(self, grads: tuple) -> tuple:
+        """Refuse, as eager does after the first backward."""
+        raise GraphFreed(
+            "backward of a result of a compiled function that has run its own backward",
+            "Trying to backward through the graph a second time: the saved intermediate values "
+            "have already been freed",
+        )
+
+
 def _unpacked(value: Any, node: Node) -> Any:
     return value.unpack(node, "an input of the compiled function") if isinstance(
         value, SavedTensor) else value  # fmt: skip
@@ -163,7 +177,10 @@ class CompiledProgram:
 
     def _output(self, plan: OutputPlan, outputs: list[Any], inputs: list[Any]) -> Any:
         if plan.index is not None:
-            return outputs[plan.index]
+            output = outputs[plan.index]
+            if plan.freed:
+                output.set_history(FreedNode("Freed", (), (spec_of(output),)))
+            return output
         if plan.alias is None:
             return plan.constant
         base = inputs[plan.alias]

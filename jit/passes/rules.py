@@ -40,6 +40,7 @@ relu_relu: relu(relu(x)) => relu(x)
 maximum_same: maximum(x, x) => x
 minimum_same: minimum(x, x) => x
 where_same: where(c, x, x) => x
+rebase_data: rebase(x, y) => y
 logical_not_not: logical_not(logical_not(x)) => x for bools
 logical_and_same: logical_and(x, x) => x for bools
 logical_or_same: logical_or(x, x) => x for bools
@@ -66,7 +67,6 @@ divide_number_fast: true_divide(x, c) => mul(x, 1 / c) for floats where nonzero(
 exp_log_fast: exp(log(x)) => x for floats fast_math
 log_exp_fast: log(exp(x)) => x for floats fast_math
 square_root_fast: mul(sqrt(x), sqrt(x)) => x for floats fast_math
-reciprocal_sqrt_fast: true_divide(1, sqrt(x)) => rsqrt(x) for floats fast_math
 """
 
 RULES: tuple[Rule, ...] = tuple(parse_rule(line) for line in _TEXT.splitlines() if line)

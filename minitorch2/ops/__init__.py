@@ -14,6 +14,7 @@ gathers      gather, scatter, index
 movement     concatenate, flip, copy, sort
 writes       writes through views, as pure functions
 creation     tensors from sizes and from random counters
+differentiation  gradients of tensors with respect to others, as an op
 composites   rows defined by other rows: arithmetic, reductions
 shapes       composites that give other shapes
 selection    composites that select elements
