@@ -51,13 +51,13 @@ def bind(
             if default is None:
                 text = f"{code.co_qualname}() missing 1 required keyword-only argument: '{name}'"
                 machine.raise_(TypeError, text)
-            bound[name] = default  # type: ignore[assignment]
+            bound[name] = default
     place = count + len(keyword_only)
     if code.co_flags & inspect.CO_VARARGS:
-        bound[code.co_varnames[place]] = machine.tuple(extra)
+        bound[code.co_varnames[place]] = machine.tuple_of(extra)
         place += 1
     if has_rest:
-        bound[code.co_varnames[place]] = machine.dict(dict(rest))
+        bound[code.co_varnames[place]] = machine.dict_of(dict(rest))
     return bound
 
 

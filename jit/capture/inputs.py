@@ -27,7 +27,7 @@ from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor, fake_tensor, is_fake
 
 if TYPE_CHECKING:
-    from minitorch2.jit.capture.interpreter import Machine
+    pass
 
 VARIES = frozenset({-1})  # among the free sizes: the source is an int that changes
 KNOWN_CLASSES = ("Tensor", "Parameter", "Buffer")
@@ -40,7 +40,7 @@ class Inputs:
     mode: CaptureMode
     free_sizes: Any
 
-    def input_tensor(self: Machine, object: Tensor, source: Source) -> Value:
+    def input_tensor(self: Any, object: Tensor, source: Source) -> Value:
         """The value of a tensor that exists."""
         state = self.state
         cls = type(object)
@@ -66,7 +66,7 @@ class Inputs:
         state.remember(object, result)
         return result
 
-    def _free_dims(self: Machine, object: Tensor, source: Source) -> frozenset[int]:
+    def _free_dims(self: Any, object: Tensor, source: Source) -> frozenset[int]:
         """The dimensions whose size is symbolic."""
         if not object.layout.is_contiguous() or type(object) is not Tensor:
             return frozenset()
@@ -75,7 +75,7 @@ class Inputs:
         return frozenset(i for i, size in enumerate(sizes) if (asked is True or i in asked)
                          and size >= 2)  # fmt: skip
 
-    def _fake_of(self: Machine, object: Tensor, free: frozenset[int]) -> Tensor:
+    def _fake_of(self: Any, object: Tensor, free: frozenset[int]) -> Tensor:
         layout = object.layout
         environment = self.state.environment
         shape = tuple(
@@ -91,7 +91,7 @@ class Inputs:
                     fake = _with_history(fake)
         return fake
 
-    def lift(self: Machine, tensor: Tensor) -> Tensor:
+    def lift(self: Any, tensor: Tensor) -> Tensor:
         """A real tensor met by an operation during capture becomes an input."""
         known = self.state.by_id.get(id(tensor))
         if isinstance(known, TensorValue):
@@ -100,7 +100,7 @@ class Inputs:
         assert isinstance(value, TensorValue)
         return value.fake
 
-    def tensor_result(self: Machine, tensor: Tensor) -> Value:
+    def tensor_result(self: Any, tensor: Tensor) -> Value:
         """The value of a tensor that a function returned during capture."""
         known = self.state.tensor_values.get(id(tensor))
         if known is not None:
@@ -114,7 +114,7 @@ class Inputs:
         self.state.tensor_values[id(tensor)] = value
         return value
 
-    def add_size_guard(self: Machine, guard: SizeGuard) -> None:
+    def add_size_guard(self: Any, guard: SizeGuard) -> None:
         """A condition on symbolic sizes as a guard on the inputs' shapes."""
         sources: list[Source] = []
 
@@ -133,7 +133,7 @@ class Inputs:
         self.state.guards.add(kinds.plain_guard("size", tuple(sources), f"not ({text})", meaning,
                                                 spans[0] if spans else None))  # fmt: skip
 
-    def input_constant(self: Machine, object: Any, source: Source) -> Value:
+    def input_constant(self: Any, object: Any, source: Source) -> Value:
         """A number or string of the call: known and guarded, or an int that is known to vary."""
         if type(object) is int and self.free_sizes(str(source)) == VARIES:
             size = self.state.environment.new_size(object)
@@ -142,7 +142,7 @@ class Inputs:
         self.state.guard_value(source, object)
         return Constant(object, source)
 
-    def _input_int(self: Machine, size: SymbolicSize, source: Source) -> Value:
+    def _input_int(self: Any, size: SymbolicSize, source: Source) -> Value:
         """An int that varies: an input of the graph, and a size for shapes to depend on."""
         state = self.state
         state.guard_symbolic_int(source)

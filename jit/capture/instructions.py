@@ -69,8 +69,8 @@ def decode(code: CodeType) -> Program:
     """Decode once for each code object."""
     raw = list(dis.get_instructions(code, adaptive=False, show_caches=False))
     index_of: dict[int, int] = {}
-    kept = []
-    waiting = []
+    kept: list[dis.Instruction] = []
+    waiting: list[int] = []
     for item in raw:
         waiting.append(item.offset)
         if item.opname in SKIPPED:
@@ -90,7 +90,7 @@ def decode(code: CodeType) -> Program:
             entry.depth,
             entry.lasti,
         )
-        for entry in dis.Bytecode(code).exception_entries
+        for entry in dis.Bytecode(code).exception_entries  # type: ignore[attr-defined]
     )
     return Program(code, instructions, handlers)
 

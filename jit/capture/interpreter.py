@@ -246,11 +246,11 @@ class Machine(Inputs, Members):
         """The globals of a module."""
         return wrapping.globals_value(self, table)
 
-    def tuple(self, values: list[Value]) -> Value:
+    def tuple_of(self, values: list[Value]) -> Value:
         """A tuple of values."""
         return TupleValue(values)
 
-    def dict(self, entries: dict[Any, Value]) -> Value:
+    def dict_of(self, entries: dict[Any, Value]) -> Value:
         """A dict with plain keys."""
         return DictValue(entries)
 

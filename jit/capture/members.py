@@ -23,7 +23,7 @@ from minitorch2.jit.capture.values.functions import MethodValue
 from minitorch2.jit.capture.values.namespaces import is_trusted_module
 
 if TYPE_CHECKING:
-    from minitorch2.jit.capture.interpreter import Machine
+    pass
 
 NATIVE_DESCRIPTORS = (
     types.WrapperDescriptorType,
@@ -35,11 +35,11 @@ NATIVE_DESCRIPTORS = (
 class Members:
     """The part of the machine that looks attributes up."""
 
-    def get_attribute(self: Machine, value: Value, name: str) -> Value:
+    def get_attribute(self: Any, value: Value, name: str) -> Value:
         """`value.name`."""
         return self.real(value).get_attribute(self, name)
 
-    def has(self: Machine, value: Value, name: str) -> bool:
+    def has(self: Any, value: Value, name: str) -> bool:
         """`hasattr(value, name)`."""
         try:
             self.get_attribute(value, name)
@@ -49,14 +49,14 @@ class Members:
             raise
         return True
 
-    def class_lookup(self: Machine, cls: type, name: str) -> Any:
+    def class_lookup(self: Any, cls: type, name: str) -> Any:
         """(class that holds it, raw attribute) along the MRO, or None."""
         for owner in cls.__mro__:
             if name in owner.__dict__:
                 return owner, owner.__dict__[name]
         return None
 
-    def class_member(self: Machine, owner: type, name: str, *path: str) -> Value:
+    def class_member(self: Any, owner: type, name: str, *path: str) -> Value:
         """The raw attribute that a class holds, with its source; `path` goes on from there."""
         base = ConstantSource(owner, owner.__name__, is_trusted_module(owner.__module__))
         source: Source = ClassAttributeSource(base, name)
@@ -66,7 +66,7 @@ class Members:
             found = getattr(found, step)
         return self.real(self.lazy(found, source))
 
-    def class_attribute(self: Machine, owner: Value, name: str) -> Value:
+    def class_attribute(self: Any, owner: Value, name: str) -> Value:
         """A special method (or other class attribute) bound to an instance."""
         cls = owner.python_type()
         found = self.class_lookup(cls, name)
@@ -74,7 +74,7 @@ class Members:
             self.raise_(AttributeError, f"'{cls.__name__}' object has no attribute '{name}'")
         return self.bind_attribute(owner, found[0], name, found[1])
 
-    def bind_attribute(self: Machine, owner: Value, cls: type, name: str, raw: Any) -> Value:
+    def bind_attribute(self: Any, owner: Value, cls: type, name: str, raw: Any) -> Value:
         """`raw.__get__(owner)` for an attribute of class `cls`."""
         if isinstance(raw, types.FunctionType):
             return MethodValue(owner, self.class_member(cls, name))
@@ -98,21 +98,21 @@ class Members:
             return self.call(function, [self.class_member(cls, name), owner, where], {})
         return self.stop("unknown-attribute", f"{cls.__name__}.{name}, a {type(raw).__name__}")
 
-    def bind_method(self: Machine, owner: Value, function: Value) -> Value:
+    def bind_method(self: Any, owner: Value, function: Value) -> Value:
         """A bound method."""
         return MethodValue(owner, function)
 
-    def wrap_function(self: Machine, function: Any) -> Value:
+    def wrap_function(self: Any, function: Any) -> Value:
         """A function that a class or descriptor holds."""
         name = getattr(function, "__qualname__", type(function).__name__)
         module = getattr(function, "__module__", None) or "builtins"
         return self.wrap(function, ConstantSource(function, name, is_trusted_module(module)))
 
-    def trusted(self: Machine, object: Any, label: str) -> Value:
+    def trusted(self: Any, object: Any, label: str) -> Value:
         """Something of Python's or minitorch2's own, which needs no guard."""
         return self.wrap(object, ConstantSource(object, label))
 
-    def is_module_class(self: Machine, cls: type) -> bool:
+    def is_module_class(self: Any, cls: type) -> bool:
         """Whether a class is an nn.Module with minitorch2's own attribute lookup."""
         for base in cls.__mro__:
             if base.__name__ == "Module" and base.__module__.startswith("minitorch2.nn"):

@@ -156,7 +156,7 @@ def _finished(guards: GuardSet) -> GuardSet:
 def _check_memory(state: CaptureState) -> None:
     """Inputs that are written must share memory with no other input, now and later."""
     tensors = [item for item in state.inputs if item.fake is not None]
-    written = [item for item in tensors if id(item.fake.storage) in state.written]
+    written = [item for item in tensors if state.is_written(item)]
     if not written or len(tensors) < 2:
         return
     if shares_memory(tuple(item.object for item in tensors)):

@@ -321,7 +321,7 @@ def text_of(machine: Machine, value: Value, how: Callable[..., str], spec: str =
         found = None
         owner = machine.class_lookup(value.cls, "__format__")
         if how is format and owner is not None and owner[0] is not object:
-            return value.special(machine, "__format__", Constant(spec))  # type: ignore[return-value]
+            return machine.call(machine.get_attribute(value, "__format__"), [Constant(spec)], {})
         if how is not repr:
             owner = machine.class_lookup(value.cls, "__str__")
             if owner is not None and owner[0] is not object:

@@ -68,8 +68,13 @@ class Effects:
                     text = text.replace(helper, emitter.object(function, helper))
             lines += emitter.take_lines()
             parts = [target, *operands]
-            lines.append(re.sub(r"\{(\d)\}", lambda found, p=parts: p[int(found[1])], text))
+            lines.append(_filled(text, parts))
         return lines
 
 
 HELPERS = {"object_setattr": object.__setattr__, "object_delattr": object.__delattr__}
+
+
+def _filled(template: str, parts: list[str]) -> str:
+    """The template with {0}, {1} replaced, in one pass: a part may contain braces."""
+    return re.sub(r"\{(\d)\}", lambda found: parts[int(found[1])], template)

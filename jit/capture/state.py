@@ -130,6 +130,10 @@ class CaptureState:
             if first.name == "PUSH_EXC_INFO" and second.name != "WITH_EXCEPT_START":
                 raise GraphBreak("may-fail", f"{name}() inside a try statement", self.span())
 
+    def is_written(self, item: InputTensor) -> bool:
+        """Whether the captured program writes into an input."""
+        return item.fake is not None and id(item.fake.storage) in self.written
+
     def remember(self, object: Any, value: Value) -> None:
         """`object` is `value` wherever it is met again."""
         self.by_id[id(object)] = value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from minitorch2.jit.capture import protocols
@@ -78,7 +79,7 @@ def contains_op(machine: Machine, frame: Frame, ins: Instruction) -> None:
     frame.stack.append(Constant(found != bool(ins.argument)))
 
 
-CONVERSIONS = {1: str, 2: repr, 3: ascii}
+CONVERSIONS: dict[int, Callable[..., str]] = {1: str, 2: repr, 3: ascii}
 
 
 @handles("FORMAT_VALUE")

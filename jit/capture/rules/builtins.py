@@ -238,8 +238,8 @@ def _talking(name: str) -> Rule:
     return apply
 
 
-for _function in (print, input, open, exec, eval, compile, breakpoint):
-    RULES[_function] = _talking(_function.__name__)
+for _talker in (print, input, open, exec, eval, compile, breakpoint):
+    RULES[_talker] = _talking(getattr(_talker, "__name__", "a builtin"))
 
 
 @rule(id)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
 
 PURE_MODULES = ("math", "_operator", "cmath", "_bisect", "binascii", "_string", "_struct")
+PATHS = ("fspath", "_path_normpath", "_path_splitroot_ex")
 PURE_OWNERS = (int, float, str, bytes, complex)
 
 
@@ -60,7 +61,7 @@ def _getattribute(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     if found is None:
         text = f"'{owner.cls.__name__}' object has no attribute '{name}'"
         machine.raise_(AttributeError, text)
-    return found  # type: ignore[return-value]
+    return found
 
 
 @rule(object.__delattr__)
@@ -68,7 +69,7 @@ def _delattr(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     owner, name = machine.real(args[0]), machine.real(args[1]).known()
     if not isinstance(owner, ObjectValue) or owner.own(machine, name) is None:
         machine.raise_(AttributeError, name)
-    owner.store(machine, name, None)  # type: ignore[union-attr]
+    owner.store(machine, name, None)
     return Constant(None)
 
 
@@ -191,7 +192,7 @@ def call_library(machine: Machine, function: Any, args: Arguments, kwargs: Keywo
     owner = getattr(function, "__self__", None)
     if isinstance(function, functools._lru_cache_wrapper):
         return machine.call(machine.wrap_function(function.__wrapped__), args, kwargs)
-    if module in PURE_MODULES or owner is math or function.__name__ == "fspath":
+    if module in PURE_MODULES or owner is math or function.__name__ in PATHS:
         if any(isinstance(machine.real(argument), TensorValue) for argument in args):
             machine.stop("data-dependent", f"{function.__name__}() of a tensor")
         return machine.run_python(function, args, kwargs)

@@ -91,7 +91,7 @@ class ClassValue(Value):
     def iterator(self, machine: Machine) -> Value:
         if not isinstance(self.cls, enum.EnumMeta):
             return super().iterator(machine)
-        return machine.iterate_over([machine.from_python(item) for item in self.cls])
+        return machine.iterate_over([machine.from_python(item) for item in list[Any](self.cls)])
 
     def contains(self, machine: Machine, item: Value) -> bool:
         return item.known() in self.cls  # type: ignore[operator]

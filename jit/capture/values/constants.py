@@ -98,7 +98,7 @@ class Constant(Value):
             args = [machine.number(argument) for argument in args]
             kwargs = {key: machine.number(value) for key, value in kwargs.items()}
         if name == "join" and type(self.value) is str and len(args) == 1:
-            args = [machine.tuple(machine.items(args[0]))]
+            args = [machine.tuple_of(machine.items(args[0]))]
         return machine.run_python(getattr(self.value, name), args, kwargs)
 
     def get_item(self, machine: Machine, key: Value) -> Value:

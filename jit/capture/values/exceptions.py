@@ -42,7 +42,7 @@ class ExceptionValue(Value):
         if name in self.attributes:
             return self.attributes[name]
         if name == "args":
-            return machine.tuple(list(self.args))
+            return machine.tuple_of(list(self.args))
         if name == "__class__":
             return machine.from_python(self.cls)
         if name in LINKS:

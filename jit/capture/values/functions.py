@@ -86,11 +86,11 @@ class FunctionValue(Value):
             first = self.code.co_consts[0] if self.code.co_consts else None
             return machine.from_python(first if isinstance(first, str) else None)
         if name == "__dict__":
-            return machine.dict(self.attributes)
+            return machine.dict_of(self.attributes)
         if name == "__annotations__":
-            return machine.dict({})
+            return machine.dict_of({})
         if name == "__type_params__":
-            return machine.tuple([])
+            return machine.tuple_of([])
         if name in ("__get__", "__call__"):
             return native_attribute(machine, self, name)
         return machine.raise_(AttributeError, f"'function' object has no attribute '{name}'")
@@ -233,9 +233,9 @@ class PartialValue(Value):
         if name == "func":
             return self.function
         if name == "args":
-            return machine.tuple(list(self.args))
+            return machine.tuple_of(list(self.args))
         if name == "keywords":
-            return machine.dict(dict(self.keywords))
+            return machine.dict_of(dict(self.keywords))
         raise GraphBreak("unknown-attribute", f"partial.{name}")
 
     def call(self, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:

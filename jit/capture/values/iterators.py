@@ -6,6 +6,7 @@ frame of a generator function. Out: `advance(machine)`, the next value or None a
 
 from __future__ import annotations
 
+import types
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from minitorch2.jit.capture.state import Frame
 
 
-LIST_ITERATOR = type(iter([]))
+LIST_ITERATOR: type = type(iter([""]))
 
 
 class IteratorValue(Value):
@@ -77,7 +78,7 @@ class GeneratorValue(Value):
         self.running = False
 
     def python_type(self) -> type:
-        return type(i for i in ())
+        return types.GeneratorType
 
     def describe(self) -> str:
         return f"generator {self.frame.code.co_name}"
@@ -130,7 +131,7 @@ class GeneratorValue(Value):
             return super().call_method(machine, name, args, kwargs)
         if found is None:
             machine.stop_iteration(self.frame.result)
-        return found  # type: ignore[return-value]
+        return found
 
     def _close(self, machine: Machine) -> Value:
         none = machine.from_python(None)

@@ -210,7 +210,7 @@ def _popitem(self: DictValue, machine: Machine, args: Arguments, kwargs: Keyword
     if not keys:
         return machine.raise_(KeyError, "popitem(): dictionary is empty")
     key = keys[-1 if last else 0]
-    return machine.tuple([key, _pop(self, machine, [key], {})])
+    return machine.tuple_of([key, _pop(self, machine, [key], {})])
 
 
 def _setdefault(self: DictValue, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:

@@ -133,7 +133,7 @@ class ObjectValue(Value):
             self.attributes[name] = found
         if found is None:
             machine.raise_(AttributeError, name)
-        return found  # type: ignore[return-value]
+        return found
 
     def _module_part(self, machine: Machine, name: str) -> Value | None:
         """A parameter, buffer or child of an nn.Module, straight from the dict that holds it."""
@@ -358,9 +358,9 @@ class InstanceDict(Value):
             return machine.from_python(None)
         if name in ("keys", "values", "items", "copy"):
             table: dict[Any, Value] = {}
-            for key in self.names(machine):
-                table[key] = self.owner.own(machine, key)  # type: ignore[assignment]
-            copied = machine.dict(table)
+            for own_name in self.names(machine):
+                table[own_name] = self.owner.own(machine, own_name)  # type: ignore[assignment]
+            copied = machine.dict_of(table)
             return copied if name == "copy" else machine.method(copied, name, [])
         return super().call_method(machine, name, args, kwargs)
 

@@ -45,9 +45,8 @@ class SequenceValue(Value):
 
     def get_item(self, machine: Machine, key: Value) -> Value:
         if isinstance(key, SliceValue):
-            index = slice(*(part.known() for part in key.parts))
-            picked = machine.guarded(lambda: self.values[index])
-            return self.part(picked)
+            wanted = slice(*(part.known() for part in key.parts))
+            return self.part(machine.guarded(lambda: self.values[wanted]))
         index = machine.index_of(key, self.cls.__name__)
         if not -len(self.values) <= index < len(self.values):
             machine.raise_(IndexError, f"{self.cls.__name__} index out of range")
@@ -125,11 +124,12 @@ class TupleValue(SequenceValue):
             return self.search(machine, name, args)
         if name == "numel":
             return machine.from_python(self.known().numel())
+        cls: Any = self.cls
         if name == "_asdict":
-            return machine.dict(dict(zip(self.cls._fields, self.values, strict=True)))
+            return machine.dict_of(dict(zip(cls._fields, self.values, strict=True)))
         if name == "_replace":
             for key, value in kwargs.items():
-                self.values[self.cls._fields.index(key)] = value
+                self.values[cls._fields.index(key)] = value
             return self
         return machine.sequence_method(self, name, args, kwargs)
 
@@ -154,7 +154,7 @@ class ListValue(SequenceValue):
         super().__init__(values, cls, source)
 
     @property
-    def values(self) -> list[Value]:  # type: ignore[override]
+    def values(self) -> list[Value]:
         """The items, looked at."""
         if self.on_read is not None:
             told, self.on_read = self.on_read, None

@@ -7,6 +7,7 @@ inside (`item`, `bool`, `tolist`) is a graph break.
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.source import AttributeSource, Source
@@ -106,7 +107,7 @@ class TensorValue(Value):
         return machine.run_python(lambda tensor, index: tensor[index], [self, key], {})
 
     def set_item(self, machine: Machine, key: Value, value: Value) -> None:
-        machine.run_python(Tensor.__setitem__, [self, key, value], {})  # type: ignore[attr-defined]
+        machine.run_python(operator.setitem, [self, key, value], {})
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
         if name == "backward":
