@@ -31,7 +31,8 @@ What it means:
   graph holds primitives only, none of which writes; what the program wrote into its inputs stands
   in `writes`, and is written after everything was computed.
 - An output with `strides` owns its memory. One with `alias` is a view of an input's memory, as
-  that is after the writes. One with neither is the value as computed.
+  that is after the writes. One with neither is the value as computed, before the writes; it may
+  share memory with an input that is not written.
 - A node with `no_grad` was called where gradients were off.
 
     >>> from minitorch2 import dtypes
@@ -309,9 +310,10 @@ def output_types(graph: Graph) -> Callable[..., tuple]:
 
 def _plain_type(operand: Any) -> Any:
     """A type without SymbolicSizes."""
-    if isinstance(operand, TensorType):
-        return replace(operand, shape=tuple(map(as_size, operand.shape)))
-    return operand
+    if not isinstance(operand, TensorType):
+        return operand
+    shape: Any = operand.shape
+    return replace(operand, shape=tuple(map(as_size, shape)))
 
 
 def literal_key(argument: Argument) -> Hashable:

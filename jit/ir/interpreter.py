@@ -144,7 +144,7 @@ def _grad_mode(grad: bool) -> Iterator[None]:
 def _finish(
     graph: Graph, inputs: Sequence[Any], environment: Mapping[str, Any], bindings: Mapping[str, int]
 ) -> list[Any]:
-    """Outputs that own their memory, then the writes, then the views of written inputs."""
+    """Outputs that own their memory, then the writes, then the views of the inputs' memory."""
     found: list[Any] = [_actual(output.argument, environment, bindings) for output in graph.outputs]
     taken = {id(tensor.storage) for tensor in inputs if isinstance(tensor, Tensor)}
     for place, output in enumerate(graph.outputs):
@@ -152,11 +152,22 @@ def _finish(
             strides = tuple(evaluate_size(stride, bindings) for stride in output.strides)
             found[place] = _owned(found[place], strides, taken)
             taken.add(id(found[place].storage))
+    written = {id(inputs[index].storage) for index, _ in graph.writes}
+    found = [_kept(each, written) for each in found] if written else found
     _write(graph, inputs, environment)
     for place, output in enumerate(graph.outputs):
         if output.alias is not None:
             found[place] = _alias(output, graph, inputs, bindings)
     return found
+
+
+def _kept(value: Any, written: set[int]) -> Any:
+    """A value as computed: a copy where it lies in memory that is about to be written."""
+    if isinstance(value, tuple):
+        return tuple(_kept(item, written) for item in value)
+    if isinstance(value, Tensor) and id(value.storage) in written:
+        return call(lookup("clone"), (value,))
+    return value
 
 
 def _write(graph: Graph, inputs: Sequence[Any], environment: Mapping[str, Any]) -> None:

@@ -118,6 +118,18 @@ def test_all_writes_read_before_the_first_is_written():
     assert x.tolist() == [3.0, 4.0] and y.tolist() == [1.0, 2.0]
 
 
+def test_outputs_are_as_computed_before_the_writes():
+    text = """graph f(%x: f32[2], %y: f32[2]) {
+      %0: f32[2] = view(%x, (2,))
+      return %0, (%x, %y)
+      writes (%x <- %y)
+    }"""
+    x, y = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0])
+    view, (whole, other) = run(text, x, y)
+    assert view.tolist() == whole.tolist() == [1.0, 2.0] and x.tolist() == [3.0, 4.0]
+    assert other is y
+
+
 def test_values_have_no_strides_so_a_view_may_copy():
     text = """graph f(%x: f32[2,3]) {
       %0: f32[3,2] = permute(%x, (1, 0))
