@@ -51,7 +51,7 @@ class BufferPool:
             self.peak = max(self.peak, self.allocated)
         if block is None:
             block = aligned(rounded)
-        lent = np.frombuffer(memoryview(block), np.uint8)
+        lent = np.frombuffer(block.data, np.uint8)
         weakref.finalize(lent, self._give_back, block).atexit = False
         return lent[:size]
 

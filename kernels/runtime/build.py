@@ -25,6 +25,15 @@ from minitorch2.kernels.runtime.signature import KernelSignature
 from minitorch2.kernels.vecmath.intrinsics import NUMBA_TYPES, array_value, intrinsics
 
 WORD = ir.IntType(64)
+# Numba stops after lowering, and leaves out its wrappers, reference counts and exceptions.
+FLAGS = {
+    "no_compile": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "nrt": False,
+    "boundscheck": False,
+    "error_model": "numpy",
+}
 
 
 class KernelLibrary(CPUCodeLibrary):
@@ -46,10 +55,9 @@ class KernelCompiler(CompilerBase):
 
 def _flags(signature: KernelSignature) -> Flags:
     flags = Flags()
-    flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-    flags.nrt = flags.boundscheck = False
-    flags.error_model = "numpy"
-    flags.noalias = signature.noalias
+    for name, value in FLAGS.items():
+        setattr(flags, name, value)
+    setattr(flags, "noalias", signature.noalias)  # noqa: B010 (numba makes the fields at run time)
     return flags
 
 
@@ -62,7 +70,7 @@ def function_of(source: str) -> FunctionType:
     return namespace[body.co_name]
 
 
-def _argument_types(signature: KernelSignature) -> tuple[types.Type, ...]:
+def _argument_types(signature: KernelSignature) -> tuple[Any, ...]:
     size = types.uint64
     arrays = [types.Array(NUMBA_TYPES[short], 1, "C") for short in signature.storage_types()]
     scalars = [NUMBA_TYPES[short] for short in signature.scalars]

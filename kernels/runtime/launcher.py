@@ -40,13 +40,22 @@ def _usable_cpus() -> int:
     return os.cpu_count() or 1
 
 
-def run(native: Native, layout: struct.Struct, arguments: Arguments, cost: float) -> None:
-    """Run the kernel over `range(total)`; a step is worth `cost` nanoseconds."""
+def run(
+    native: Native,
+    layout: struct.Struct,
+    arguments: Arguments,
+    cost: float,
+    memory: object = None,
+) -> None:
+    """Run the kernel over `range(total)`; a step is worth `cost` nanoseconds.
+
+    `memory` is whatever must stay alive while the kernel runs.
+    """
     total, addresses, sizes, scalars = arguments
     chunks = thread_count() if total * cost > SERIAL_NANOSECONDS else 1
     rows = (ctypes.c_int64 * (2 * chunks))()
     block = layout.pack(total, ctypes.addressof(rows), *addresses, *sizes, *scalars)
-    if chunks == 1 or not pool.run(Job(native, block, chunks)):
+    if chunks == 1 or not pool.run(Job(native, block, chunks, (rows, memory))):
         for i in range(chunks):
             native(block, i, chunks)
     for i in range(chunks):
@@ -57,10 +66,11 @@ def run(native: Native, layout: struct.Struct, arguments: Arguments, cost: float
 class Job:
     """One launch: the chunks that its threads have finished, and a bell for the one who waits."""
 
-    __slots__ = ("native", "block", "chunks", "finished", "bell")
+    __slots__ = ("native", "block", "chunks", "memory", "finished", "bell")
 
-    def __init__(self, native: Native, block: bytes, chunks: int):
+    def __init__(self, native: Native, block: bytes, chunks: int, memory: object):
         self.native, self.block, self.chunks = native, block, chunks
+        self.memory = memory  # what the block points to lives as long as a thread has the job
         self.finished: list[int] = []
         self.bell: SimpleQueue[None] = SimpleQueue()
 
@@ -98,7 +108,8 @@ class ThreadPool:
             return False
         sent = 0
         try:
-            self._start(job.chunks - 1)
+            if not self._start(job.chunks - 1):
+                return False
             for i in range(1, job.chunks):
                 self.queue.put((job, i))
                 sent += 1
@@ -110,12 +121,17 @@ class ThreadPool:
                 self.lock.release()
         return True
 
-    def _start(self, count: int) -> None:
+    def _start(self, count: int) -> bool:
+        """Have `count` threads; False when Python starts none any more because it is exiting."""
         for number in range(len(self.threads), count):
             name = f"minitorch2-kernel-{number + 1}"
             thread = threading.Thread(target=self._work, args=(self.queue,), name=name, daemon=True)
-            thread.start()
+            try:
+                thread.start()
+            except RuntimeError:
+                return False
             self.threads.append(thread)
+        return True
 
     def _work(self, queue: "SimpleQueue[tuple[Job, int] | None]") -> None:
         while (item := queue.get()) is not None:

@@ -99,18 +99,14 @@ def _truncate(x: Any, to: str) -> Any:
     if to == "u64":
         high = x >= 2.0**63
         fits = (x < 2.0**64) & (x > -(2.0**63))
-        low = np.where(high, x - 2.0**63, x)
-        whole = np.where(fits, low, 0).astype(np.int64).astype(np.uint64)
-        return np.where(
-            fits, whole + np.where(high, np.uint64(2**63), np.uint64(0)), np.uint64(2**63)
-        )[()]
+        low = np.where(fits, np.where(high, x - 2.0**63, x), 0).astype(np.int64).astype(np.uint64)
+        return np.where(fits, low + high.astype(np.uint64) * 2**63, np.uint64(2**63))[()]
     if to == "u32":
         return _truncate(x, "i64").astype(np.uint32)
     limit = 2.0 ** (8 * wide.itemsize - 1)
     fits = (x < limit) & (x >= -limit)
-    return np.where(fits, np.where(fits, x, 0).astype(wide), np.iinfo(wide).min).astype(DTYPES[to])[
-        ()
-    ]
+    whole = np.where(fits, np.where(fits, x, 0).astype(wide), int(-limit))
+    return whole.astype(DTYPES[to])[()]
 
 
 def select(c: Any, a: Any, b: Any) -> Any:

@@ -42,7 +42,7 @@ def test_exports_keep_the_block():
     array = buffers.empty((100, 100), F32)
     address = array.ctypes.data
     exported = np.from_dlpack(array)
-    buffer = memoryview(array)
+    buffer = array.data
     del array, exported
     gc.collect()
     assert buffers.empty((100, 100), F32).ctypes.data != address

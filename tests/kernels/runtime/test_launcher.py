@@ -170,6 +170,7 @@ def test_exit_is_clean_and_quick(tmp_path):
 def test_exit_from_a_thread_that_launches(tmp_path):
     script = """
     import threading, time
+    check()
     def work():
         for _ in range(20):
             check(300_000)

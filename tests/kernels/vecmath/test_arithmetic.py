@@ -1,5 +1,7 @@
 """Division, remainders, comparisons and casts follow NumPy and torch."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,9 +11,9 @@ pytestmark = pytest.mark.numba
 SIGNED = [np.int8, np.int16, np.int32, np.int64]
 
 
-def grid(values: list[float], dtype: type) -> tuple[np.ndarray, np.ndarray]:
-    first, second = np.meshgrid(np.array(values, dtype), np.array(values, dtype))
-    return first.ravel(), second.ravel()
+def grid(values: list[float], dtype: Any) -> tuple[np.ndarray, np.ndarray]:
+    column = np.array(values, dtype)
+    return np.repeat(column, column.size), np.tile(column, column.size)
 
 
 @pytest.mark.parametrize("dtype", [*SIGNED, np.uint8])

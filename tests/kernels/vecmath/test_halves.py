@@ -24,7 +24,7 @@ def test_every_pattern_widens_and_comes_back(short, dtype):
 @pytest.mark.parametrize(("short", "dtype"), FORMATS)
 def test_narrowing_rounds_to_nearest_even(short, dtype):
     bits = np.arange(0, 1 << 32, 6_151, dtype=np.int64).astype(np.uint32)
-    edges = np.float32([65504, 65519.99, 65520, 2.0**-24, 2.0**-25, 6.1e-5, 3.4e38])
+    edges = np.array([65504, 65519.99, 65520, 2.0**-24, 2.0**-25, 6.1e-5, 3.4e38], np.float32)
     x = np.concatenate([bits.view(np.float32), edges])
     with np.errstate(all="ignore"):
         expected = x.astype(dtype).astype(np.float32)
