@@ -30,7 +30,7 @@ from typing import Any
 
 from minitorch2 import dispatch, dtypes
 from minitorch2.artifacts import Span
-from minitorch2.jit.capture.source import Call, ConstantSource, Source
+from minitorch2.jit.capture.source import Call, ConstantSource, RootSource, Source
 from minitorch2.tensors import Tensor, key_of
 
 MAX_KEYS = 8
@@ -209,7 +209,7 @@ class GuardSet:
 
     def compile(self) -> Callable[..., bool]:
         """Generate the guard function."""
-        writer = FunctionWriter(self.function)
+        writer = FunctionWriter(self.function, (*self.positional, *self.keywords))
         body: list[str] = []
         for guard in self.guards:
             names = [writer.source(source, body) for source in guard.sources]
@@ -269,12 +269,23 @@ ADVICE = {
 
 
 class FunctionWriter:
-    """Names for sources and objects while a function is generated."""
+    """Names for sources and objects while a function is generated.
 
-    def __init__(self, function: Any):
-        self.namespace: dict[str, Any] = {"FUNCTION": function}
+    `reserved` are the function's parameters: nothing else may have their names.
+    """
+
+    def __init__(self, function: Any, reserved: tuple[str, ...]):
+        self.reserved = frozenset(reserved)
+        self.function = self.local("FUNCTION")
+        self.namespace: dict[str, Any] = {self.function: function}
         self._names: dict[Source, str] = {}
-        self._objects: dict[int, str] = {id(function): "FUNCTION"}
+        self._objects: dict[int, str] = {id(function): self.function}
+
+    def local(self, name: str) -> str:
+        """The name, changed when a parameter has it."""
+        while name in self.reserved:
+            name += "_"
+        return name
 
     def bind(self, thing: Any, hint: str) -> str:
         """A name for an object in the generated function's globals."""
@@ -285,7 +296,8 @@ class FunctionWriter:
             hint = f"_{hint}"
         name = hint
         for number in itertools.count(1):
-            if name not in self.namespace and not hasattr(builtins, name):
+            taken = name in self.namespace or name in self.reserved
+            if not taken and not hasattr(builtins, name):
                 break
             name = f"{hint}_{number}"
         self.namespace[name] = thing
@@ -298,11 +310,13 @@ class FunctionWriter:
             return self.bind(source.object, source.label)
         if source in self._names:
             return self._names[source]
-        if source.base is None:
+        if isinstance(source, RootSource):
+            name = self.function
+        elif source.base is None:
             name = source.expression(str)
         else:
             text = source.expression(lambda base: self.source(base, body))
-            name = f"v{len(self._names)}"
+            name = self.local(f"v{len(self._names)}")
             body.append(f"{name} = {text}  # {source}")
         self._names[source] = name
         return name

@@ -40,7 +40,10 @@ class Emitter:
 
     def __init__(self, state: CaptureState, function: Any):
         self.state = state
-        self.writer = FunctionWriter(function)
+        guards = state.guards
+        self.writer = FunctionWriter(function, (*guards.positional, *guards.keywords))
+        self.out = self.writer.local("out")
+        self.compiled = self.writer.local("COMPILED")
         self.prelude: list[str] = []
         self.lines: list[str] = []
         self.outputs: list[Tensor] = []
@@ -99,7 +102,7 @@ class Emitter:
 
     def assign(self, value: Value, text: str) -> str:
         """Put an expression into a local variable, so that the object is made once."""
-        name = f"made{self._count}"
+        name = self.writer.local(f"made{self._count}")
         self._count += 1
         self.lines.append(f"{name} = {text}")
         self._names[id(value)] = name
@@ -111,9 +114,9 @@ class Emitter:
             return self.fetch(value.source)
         for index, fake in enumerate(self.outputs):
             if fake is value.fake:
-                return f"out[{index}]"
+                return f"{self.out}[{index}]"
         self.outputs.append(value.fake)
-        return f"out[{len(self.outputs) - 1}]"
+        return f"{self.out}[{len(self.outputs) - 1}]"
 
     def new_object(self, value: ObjectValue) -> str:
         """Build an instance that was made inside, in its final state."""
@@ -165,6 +168,8 @@ class Emitter:
 
     def key(self, key: Any) -> str:
         """The key of a dict entry."""
+        if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], ObjectKey):
+            return f"id({self.value(key[1].value)})"
         return self.value(key.value if isinstance(key, ObjectKey) else Constant(key))
 
     def take_lines(self) -> list[str]:
@@ -184,8 +189,8 @@ class Emitter:
             body.append(f"{state}.grad_enabled = {grad_mode[1]}")
         inputs = [self.fetch(item.source) for item in self.state.inputs]
         if self.outputs or self.state.builder.nodes:
-            prefix = "out = " if self.outputs else ""
-            body.insert(0, f"{prefix}COMPILED([{', '.join(inputs)}])")
+            prefix = f"{self.out} = " if self.outputs else ""
+            body.insert(0, f"{prefix}{self.compiled}([{', '.join(inputs)}])")
         guards = self.state.guards
         lines = [f"def call({signature_text(guards.positional, guards.keywords)}):"]
         lines += [f"    {line}" for line in [*self.prelude, *body, f"return {returned}"]]

@@ -46,10 +46,11 @@ class CapturedProgram:
     inputs: tuple[Source, ...]
     source_text: str
     namespace: Mapping[str, Any]
+    compiled_name: str  # what the host function calls the compiled graph
 
     def bind(self, compiled: Callable[[list], list]) -> Callable[..., Any]:
         """The host function over a compiled graph; `__wrapped__` is the compiled graph."""
-        scope = dict(self.namespace) | {"COMPILED": compiled}
+        scope = dict(self.namespace) | {self.compiled_name: compiled}
         return define(self.source_text, "call", f"call of {self.unit}", scope)
 
     def __str__(self) -> str:
@@ -133,7 +134,13 @@ def _run(
     graph = state.builder.build()
     inputs = tuple(item.source for item in state.inputs)
     return CapturedProgram(
-        unit, graph, _finished(state.guards), inputs, text, emitter.writer.namespace
+        unit,
+        graph,
+        _finished(state.guards),
+        inputs,
+        text,
+        emitter.writer.namespace,
+        emitter.compiled,
     )
 
 

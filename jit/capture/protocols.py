@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.values.base import Keywords, NotKnown, Value
 from minitorch2.jit.capture.values.constants import Constant, is_constant
-from minitorch2.jit.capture.values.mappings import DictValue, ObjectKey
+from minitorch2.jit.capture.values.mappings import DictValue, IdentityValue, ObjectKey
 from minitorch2.jit.capture.values.objects import ObjectValue
 from minitorch2.jit.capture.values.sequences import (
     ListValue,
@@ -250,6 +250,8 @@ def plain_key(machine: Machine, value: Value) -> Any:
         if isinstance(value.value, SymbolicSize):
             return int(value.value)
         return value.value
+    if isinstance(value, IdentityValue):
+        return value.key
     if isinstance(value, (ListValue, DictValue, SetValue, SliceValue)):
         machine.type_error(f"unhashable type: '{value.python_type().__name__}'")
     try:
@@ -271,7 +273,7 @@ def plain_key(machine: Machine, value: Value) -> Any:
 
 def _is_plain_key(known: Any) -> bool:
     """Whether an object is a key that no program can change: data, classes, tuples of them."""
-    if type(known) is tuple:
+    if isinstance(known, tuple):
         return all(_is_plain_key(item) for item in known)
     return is_constant(known) or isinstance(known, type)
 

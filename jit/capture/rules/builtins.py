@@ -15,7 +15,7 @@ from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.functions import FunctionValue, MethodValue, NativeValue
 from minitorch2.jit.capture.values.iterators import IteratorValue
-from minitorch2.jit.capture.values.mappings import DictValue
+from minitorch2.jit.capture.values.mappings import DictValue, IdentityValue
 from minitorch2.jit.capture.values.objects import InstanceDict, ObjectValue
 from minitorch2.jit.capture.values.sequences import ListValue
 from minitorch2.jit.capture.values.tensors import TensorValue
@@ -244,7 +244,10 @@ for _talker in (print, input, open, exec, eval, compile, breakpoint):
 
 @rule(id)
 def _id(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    machine.stop("unknown-operation", "id(), an address")
+    value = machine.real(args[0])
+    if isinstance(value, Constant):
+        machine.stop("unknown-operation", "id() of a plain value, an address")
+    return IdentityValue(value)
 
 
 @rule(vars)

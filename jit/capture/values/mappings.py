@@ -41,6 +41,29 @@ class ObjectKey:
         return id(self.value)
 
 
+class IdentityValue(Value):
+    """`id(value)`: a number that is good for being a key and for being compared, no more."""
+
+    __slots__ = ("owner", "key")
+
+    def __init__(self, owner: Value):
+        super().__init__(None)
+        self.owner = owner
+        self.key = ("id", ObjectKey(owner))
+
+    def python_type(self) -> type:
+        return int
+
+    def describe(self) -> str:
+        return f"id of {self.owner.describe()}"
+
+    def same_as(self, machine: Machine, other: Value) -> bool:
+        return isinstance(other, IdentityValue) and self.owner.same_as(machine, other.owner)
+
+    def emit(self, emitter: Emitter) -> str:
+        return f"id({emitter.value(self.owner)})"
+
+
 class DictValue(Value):
     """A dict, OrderedDict or defaultdict."""
 
@@ -184,6 +207,8 @@ def key_object(key: Any) -> Any:
 
 def key_value(machine: Machine, key: Any) -> Value:
     """The value of a key."""
+    if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], ObjectKey):
+        return IdentityValue(key[1].value)
     return key.value if isinstance(key, ObjectKey) else machine.from_python(key)
 
 
