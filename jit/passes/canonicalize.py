@@ -12,8 +12,8 @@ from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.passes.commutative import is_commutative
 from minitorch2.jit.passes.options import PassOptions
 from minitorch2.jit.passes.rebuild import Rebuilder, rebuild
-from minitorch2.layouts import normalize_dims
-from minitorch2.ops.table import REDUCTION, lookup
+from minitorch2.layouts import normalize_dim, normalize_dims
+from minitorch2.ops.table import GATHER, REDUCTION, VIEW, lookup
 
 
 def canonicalize(graph: Graph, options: PassOptions) -> Graph:
@@ -75,14 +75,20 @@ def _rank(argument: Argument, order: dict[Value, int]) -> float:
 
 
 def _dimensions(node: Node, args: tuple[Argument, ...]) -> tuple[Argument, ...]:
-    """The arguments of a reduction with `dim` as sorted dimensions from the front."""
+    """The arguments with dimensions counted from the front, those of a reduction sorted."""
     row = lookup(node.op)
-    if row.kind != REDUCTION:
+    if row.kind not in (REDUCTION, VIEW, GATHER) or len(node.results) != 1:
+        return args
+    types = [value.type for value in (args[0], node.results[0]) if isinstance(value, Value)]
+    # unsqueeze counts the dimensions of its result, select those of its operand: the larger
+    ndims = [type.ndim for type in types if isinstance(type, TensorType)]
+    if len(ndims) < 2:
         return args
     changed: list[Any] = list(args)
     for index, parameter in enumerate(row.signature.parameters):
-        if parameter.name == "dim" and parameter.type == "int[]":
-            assert isinstance(args[0], Value) and isinstance(args[0].type, TensorType)
-            dims: Any = args[index]
-            changed[index] = tuple(sorted(normalize_dims(dims, args[0].type.ndim)))
+        dims: Any = args[index]
+        if parameter.name == "dim" and parameter.type == "int[]" and row.kind == REDUCTION:
+            changed[index] = tuple(sorted(normalize_dims(dims, ndims[0])))
+        elif parameter.name in ("dim", "dim0", "dim1", "dim2") and isinstance(dims, int):
+            changed[index] = normalize_dim(dims, max(ndims))
     return tuple(changed)

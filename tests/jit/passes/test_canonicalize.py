@@ -58,3 +58,27 @@ def test_dimensions_count_from_the_front():
           return %0, %1, %2
         }""",
     )
+
+
+def test_dimensions_of_views_and_gathers_count_from_the_front():
+    check(
+        canonicalize,
+        """graph f(%x: f32[s0,4]) {
+          %0: f32[4,s0] = transpose(%x, -1, -2)
+          %1: f32[s0,4,1] = unsqueeze(%x, -1)
+          %2: f32[s0] = select(%x, -1, -1)
+          %3: i64[1,4] = full((1, 4), 1)
+          %4: f32[1,4] = gather(%x, -2, %3)
+          %5: i64[s0] = argmax(%x, -1)
+          return %0, %1, %2, %4, %5
+        }""",
+        """graph f(%x: f32[s0,4]) {
+          %0: f32[4,s0] = transpose(%x, 1, 0)
+          %1: f32[s0,4,1] = unsqueeze(%x, 2)
+          %2: f32[s0] = select(%x, 1, -1)
+          %3: i64[1,4] = full((1, 4), 1)
+          %4: f32[1,4] = gather(%x, 0, %3)
+          %5: i64[s0] = argmax(%x, 1)
+          return %0, %1, %2, %4, %5
+        }""",
+    )
