@@ -17,6 +17,7 @@ from minitorch2.jit.capture.source import (
     ConstantSource,
     Source,
 )
+from minitorch2.jit.capture.state import ClassWrite
 from minitorch2.jit.capture.values.base import UserRaise, Value
 from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.functions import MethodValue
@@ -51,7 +52,10 @@ class Members:
 
     def class_lookup(self: Any, cls: type, name: str) -> Any:
         """(class that holds it, raw attribute) along the MRO, or None."""
+        writes = self.state.class_writes
         for owner in cls.__mro__:
+            if writes and (owner, name) in writes:
+                return owner, writes[owner, name]
             if name in owner.__dict__:
                 return owner, owner.__dict__[name]
         return None
@@ -76,6 +80,8 @@ class Members:
 
     def bind_attribute(self: Any, owner: Value, cls: type, name: str, raw: Any) -> Value:
         """`raw.__get__(owner)` for an attribute of class `cls`."""
+        if isinstance(raw, ClassWrite):
+            return raw.value
         if isinstance(raw, types.FunctionType):
             return MethodValue(owner, self.class_member(cls, name))
         if isinstance(raw, staticmethod):

@@ -115,8 +115,7 @@ def _run(
         result = _call_root(machine, fn, args, kwargs)
         after = dispatch.state.grad_enabled
     except UserRaise as raised:
-        kind = raised.value.python_type().__name__
-        raise GraphBreak("exception-escapes", f"it raises {kind}", state.span()) from None
+        raise GraphBreak("exception-escapes", _raised_text(raised.value), state.span()) from None
     except NotKnown as unknown:
         what = unknown.args[0].describe()
         raise GraphBreak("unknown-operation", f"{what} is used as a plain value") from unknown
@@ -142,6 +141,15 @@ def _run(
         emitter.writer.namespace,
         emitter.compiled,
     )
+
+
+def _raised_text(error: Value) -> str:
+    """`it raises KeyError: 'x'`, as far as capture knows the text."""
+    text = f"it raises {error.python_type().__name__}"
+    try:
+        return f"{text}: {str(error.known()).splitlines()[0]}"
+    except Exception:
+        return text
 
 
 def _call_root(machine: Machine, fn: Any, args: tuple, kwargs: dict[str, Any]) -> Value:

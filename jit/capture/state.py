@@ -83,6 +83,13 @@ class InputTensor:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class ClassWrite:
+    """What the captured program put into a class, where a raw attribute would be found."""
+
+    value: Value
+
+
 class CaptureState:
     """The state of one capture."""
 
@@ -99,6 +106,7 @@ class CaptureState:
         self.fakes: list[Tensor] = []
         self.frames: list[Frame] = []
         self.step = 0
+        self.class_writes: dict[tuple[type, str], ClassWrite] = {}
         self.written: set[int] = set()  # storages of fakes that were written
         self.names: dict[str, int] = {}
         self.last_span: Span | None = None  # of the user's frame that was left last

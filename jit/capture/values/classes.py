@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 from minitorch2 import dispatch
 from minitorch2.devices import device
 from minitorch2.dtypes import dtype
-from minitorch2.jit.capture.source import Source
+from minitorch2.jit.capture.source import ConstantSource, Source
+from minitorch2.jit.capture.state import ClassWrite
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
 from minitorch2.jit.capture.values.contexts import MODES, GradModeValue
 from minitorch2.jit.capture.values.exceptions import ExceptionValue
-from minitorch2.jit.capture.values.functions import MethodValue
+from minitorch2.jit.capture.values.functions import FunctionValue, MethodValue
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.objects import ObjectValue
 from minitorch2.jit.capture.values.sequences import TupleValue
@@ -58,10 +59,15 @@ class ClassValue(Value):
 
     def get_attribute(self, machine: Machine, name: str) -> Value:
         cls = self.cls
+        if name == "__dict__":
+            names = {key: machine.class_member(cls, key) for key in cls.__dict__ if key != name}
+            return DictValue(names, None, types.MappingProxyType)
         found = machine.class_lookup(cls, name)
         if found is None:
             return self._from_metaclass(machine, name)
         owner, attribute = found
+        if isinstance(attribute, ClassWrite):
+            return attribute.value
         if isinstance(cls, enum.EnumMeta) or name in ("__name__", "__doc__", "__module__"):
             return machine.from_python(getattr(cls, name))
         member = machine.class_member(owner, name)
@@ -83,7 +89,12 @@ class ClassValue(Value):
         return machine.from_python(held)
 
     def set_attribute(self, machine: Machine, name: str, value: Value) -> None:
-        machine.stop("unknown-attribute", f"setting {self.cls.__name__}.{name} (a class)")
+        cls = self.cls
+        if type(cls).__setattr__ is not type.__setattr__ or isinstance(value, FunctionValue):
+            machine.stop("unknown-attribute", f"setting {cls.__name__}.{name} (a class)")
+        machine.state.class_writes[cls, name] = ClassWrite(value)
+        target = ClassValue(cls, ConstantSource(cls, cls.__name__))
+        machine.state.effects.record(target, f"{{0}}.{name} = {{1}}", value)
 
     def get_item(self, machine: Machine, key: Value) -> Value:
         return machine.run_python(lambda cls, item: cls[item], [self, key], {})

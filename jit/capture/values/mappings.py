@@ -8,6 +8,7 @@ only when all were looked at; what the captured program writes is recorded.
 from __future__ import annotations
 
 import collections
+import types
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.source import Source
@@ -183,6 +184,8 @@ class DictValue(Value):
     def emit(self, emitter: Emitter) -> str:
         if self.source is not None:
             return emitter.fetch(self.source)
+        if self.cls is types.MappingProxyType:
+            return super().emit(emitter)
         inside = ", ".join(
             f"{emitter.key(key)}: {emitter.value(value)}" for key, value in self.entries.items()
         )
