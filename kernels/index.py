@@ -363,6 +363,38 @@ def modulo(top: Index, bottom: Index, ranges: Ranges) -> Index:
     return Index((((Modulo(rest, bottom),), 1),))
 
 
+def recombine(index: Index) -> Index:
+    """Undo a division: a*(x // a) + x % a is x.
+
+    >>> i, four = symbol("i"), constant(4)
+    >>> recombine(floor_divide(i, four, {}) * 8 + modulo(i, four, {}) * 2)
+    2*i
+    """
+    remainders = {a for term, _ in index.terms for a in term if isinstance(a, Modulo)}
+    for remainder in sorted(remainders, key=str):
+        x, size = remainder.top, remainder.bottom
+        quotient = _quotient_atom(x, size)
+        if len(quotient.terms) != 1 or len(quotient.terms[0][0]) != 1:
+            continue
+        (divided,) = quotient.terms[0][0]
+        fine, coarse = _factor(index, remainder), _factor(index, divided)
+        if fine.terms and coarse == fine * size:
+            both = coarse * quotient + fine * Index((((remainder,), 1),))
+            return recombine(index - both + fine * x)
+    return index
+
+
+def _factor(index: Index, atom: Atom) -> Index:
+    """The factor of an atom in the terms that hold it once."""
+    parts = []
+    for monomial, factor in index.terms:
+        if monomial.count(atom) == 1:
+            rest = list(monomial)
+            rest.remove(atom)
+            parts.append((tuple(rest), factor))
+    return _collect(parts)
+
+
 def substitute(index: Index, values: Mapping[str, Index], ranges: Ranges) -> Index:
     """Replace symbols by expressions; `ranges` describe the symbols of the result."""
     if not values or not (index.symbols() & values.keys()):

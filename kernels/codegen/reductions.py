@@ -108,9 +108,9 @@ def write_reduction(write: Writer, reduce: Reduce, statement: WriteStatement) ->
             write.line(f"{names[each.name]}[{lane}] = {start}", origin)
     with domain_loops(write, reduce.domain[:-1], origin):
         variable, extent = reduce.domain[-1]
-        blocks, known = write.fresh("blocks"), extent.as_int()
+        known = extent.as_int()
+        blocks, block = write.fresh("blocks"), write.fresh("block")
         write.line(f"{blocks} = ({index_text(extent)}) // u64({lanes})", origin)
-        block = write.fresh("block")
         write.line(f"for {block} in range({blocks}):", origin)
         with write.indented():
             write.line(f"for {lane} in range(u64({lanes})):", origin)

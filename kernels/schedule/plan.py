@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from minitorch2.artifacts import Origin
-from minitorch2.jit.ir.graph import Node, Value, values_in
-from minitorch2.jit.ir.types import TensorType
+from minitorch2.jit.ir.graph import Node, Value
 from minitorch2.kernels.functions import EXPENSIVE
 from minitorch2.kernels.index import Index, constant, symbol
 from minitorch2.kernels.loop_ir import Check, Kernel, Let, Loop, Reduce, Require, Statement
@@ -88,9 +87,7 @@ def build_plan(program: Program, fusion: Fusion) -> Plan:
             steps.append(kernel_step(program, fusion.assembled(group, next(names))))
             continue
         unit = unit_of(program, group)
-        roots = tuple(dict.fromkeys(
-            program.root(value) for value in values_in(unit.node.args)
-            if isinstance(value.type, TensorType)))  # fmt: skip
+        roots = tuple(program.operands(unit.node))
         if isinstance(unit, Scatter):
             steps += _scatter_steps(program, unit, lambda: next(names))
         elif isinstance(unit, Product):

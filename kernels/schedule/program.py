@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from minitorch2.jit.ir.graph import Graph, Node, Output, Value, values_in
 from minitorch2.jit.ir.types import TensorType
-from minitorch2.kernels.index import Index, as_index, coefficient, constant, linearize, symbol
+from minitorch2.kernels.index import Index, as_index, coefficient, constant, linearize, recombine, symbol
 from minitorch2.kernels.lower.gathers import clone
 from minitorch2.kernels.lower.nests import (
     HostStep,
@@ -51,7 +51,7 @@ class Layout:
         place = constant(0)
         for part, stride in zip(index, self.strides, strict=True):
             place = place + part * stride
-        return place
+        return recombine(place)
 
 
 def row_major(shape: tuple[Index, ...]) -> Layout:
@@ -81,6 +81,7 @@ class Program:
     targets: dict[Value, Value] = field(default_factory=dict)  # write results -> inputs
     kept: set[Value] = field(default_factory=set)  # values that outputs need in memory
     inline: set[Value] = field(default_factory=set)  # scatter bases that read nothing
+    copies: dict[Value, Value] = field(default_factory=dict)  # operands copied for library calls
     returned: list["Returned"] = field(default_factory=list)
 
     def resolve(
@@ -111,6 +112,7 @@ class Program:
 
     def host_view(self, value: Value) -> HostView | None:
         """The value as a strided view of its root's memory; None where strides cannot say it."""
+        value = self.copies.get(value, value)
         names = axis_names(len(shape_of(value)), "h")
         ranges = dict(zip(names, shape_of(value), strict=True))
         root, index = self.resolve(value, tuple(symbol(name) for name in names), ranges)
@@ -131,8 +133,12 @@ class Program:
             if isinstance(unit, Scatter) and self.root(unit.base) not in self.inline:
                 found.add(self.root(unit.base))
             return {value for value in found if isinstance(value.type, TensorType)}
-        values = (v for v in values_in(unit.node.args) if isinstance(v.type, TensorType))
-        return {self.root(value) for value in values}
+        return set(self.operands(unit.node))
+
+    def operands(self, node: Node) -> list[Value]:
+        """The root values whose memory a library call or eager step reads."""
+        tensors = (v for v in values_in(node.args) if isinstance(v.type, TensorType))
+        return list(dict.fromkeys(self.root(self.copies.get(v, v)) for v in tensors))
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,24 +164,37 @@ def build_program(graph: Graph, lowered: tuple[Lowered, ...]) -> Program:
             strides = tuple(size_index(stride) for stride in given.strides)
             program.layouts[given.value] = Layout(shape_of(given.value), strides)
     for record in lowered:
-        if isinstance(record, View):
-            program.made[record.result] = record
-            continue
-        if isinstance(record, Product | HostStep):
-            _copy_operands(program, record)
-        if isinstance(record, Scatter):
-            base = program.made.get(program.root(record.base))
-            if isinstance(base, Nest) and not base.steps and not any(base.reads()):
-                program.inline.add(base.result)
-        for unit in split_reduction(record) if isinstance(record, Nest) else (record,):
-            _add(program, unit)
-    for number, output in enumerate(graph.outputs):
-        program.returned.append(_return(program, number, output))
+        made = record.node.results if isinstance(record, HostStep) else (record.result,)
+        program.made |= dict.fromkeys(made, record)
+    copies = [_return(program, number, output) for number, output in enumerate(graph.outputs)]
+    for record in lowered:
+        _add_record(program, record)
+    for copy in copies:
+        if copy is not None:
+            _add(program, copy)
     for place, value in graph.writes:
         target = graph.inputs[place].value
         _add(program, _copy(program, value, f"write{place}"))
-        program.targets[Value(f"write{place}", target.type)] = target
+        program.targets[Value(f"write{place}", value.type)] = target
     return program
+
+
+def _add_record(program: Program, record: Lowered) -> None:
+    """The units of one lowered record."""
+    match record:
+        case View():
+            return
+        case Product() | HostStep():
+            _copy_operands(program, record)
+        case Scatter():
+            base = program.made.get(program.root(record.base))
+            if isinstance(base, Nest) and not base.steps and not any(base.reads()):
+                program.inline.add(base.result)
+        case Nest():
+            for unit in split_reduction(record):
+                _add(program, unit)
+            return
+    _add(program, record)
 
 
 def _add(program: Program, unit: Unit) -> None:
@@ -193,31 +212,41 @@ def _copy(program: Program, value: Value, name: str) -> Nest:
 
 def _copy_operands(program: Program, record: Product | HostStep) -> None:
     """Give an operand memory of its own where no strides describe it."""
-    for value in set(values_in(record.node.args)):
+    for value in dict.fromkeys(values_in(record.node.args)):
         if not isinstance(value.type, TensorType) or not isinstance(program.made.get(value), View):
             continue
         if program.host_view(value) is None:
             copy = _copy(program, value, f"copy{value.id}")
             if copy.result not in program.made:
                 _add(program, copy)
+            program.copies[value] = copy.result
 
 
-def _return(program: Program, number: int, output: Output) -> Returned:
-    """How an output comes to be; may add a copy that gives it its own memory."""
+def _return(program: Program, number: int, output: Output) -> Nest | None:
+    """Decide how an output comes to be; the copy that gives it its own memory, if it needs one."""
+    found, copy = _returned(program, number, output)
+    program.returned.append(found)
+    return copy
+
+
+def _returned(
+    program: Program, number: int, output: Output
+) -> tuple["Returned", Nest | None]:
+    """How an output comes to be, and the copy it needs."""
     value = output.argument
     if not isinstance(value, Value) or not isinstance(value.type, TensorType):
-        return Returned(output, None, (), ())
+        return Returned(output, None, (), ()), None
     shape = shape_of(value)
     wanted = row_major(shape)
     if output.strides is not None:
         wanted = Layout(shape, tuple(size_index(stride) for stride in output.strides))
     if output.alias is not None:
-        return Returned(output, None, shape, wanted.strides)
+        return Returned(output, None, shape, wanted.strides), None
     inputs = {given.value for given in program.graph.inputs}
     root = program.root(value)
     plain = root if _is_reshape(program, value, root) else None
     if value in inputs and output.strides is None:
-        return Returned(output, value, shape, program.layout(value).strides)
+        return Returned(output, value, shape, program.layout(value).strides), None
     free = plain is not None and plain not in inputs and plain not in program.kept
     fits = wanted == row_major(shape) or plain == value
     if free and fits and not isinstance(program.made[plain], HostStep):  # type: ignore[index]
@@ -225,18 +254,17 @@ def _return(program: Program, number: int, output: Output) -> Returned:
         if plain == value:
             program.layouts[plain] = wanted
         program.kept.add(plain)
-        return Returned(output, plain, shape, wanted.strides)
+        return Returned(output, plain, shape, wanted.strides), None
     order = _permutation(program, value, root)
     if order is not None and root not in program.kept | program.layouts.keys():
         strides = tuple(wanted.strides[axis] for axis in order)
         program.layouts[root] = Layout(shape_of(root), strides)
         program.kept.add(root)
-        return Returned(output, root, shape, wanted.strides)
+        return Returned(output, root, shape, wanted.strides), None
     copy = _copy(program, value, f"out{number}")
-    _add(program, copy)
     program.layouts[copy.result] = wanted
     program.kept.add(copy.result)
-    return Returned(output, copy.result, shape, wanted.strides)
+    return Returned(output, copy.result, shape, wanted.strides), copy
 
 
 def _permutation(program: Program, value: Value, root: Value) -> tuple[int, ...] | None:
