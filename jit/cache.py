@@ -117,7 +117,7 @@ class CodeCache:
         except GraphBreak as stopped:
             if self.fullgraph:
                 raise stopped.as_error() from None
-            self.breaks.append(stopped)
+            self.breaks.append(stopped.forgetful())
             check = stopped.guards.check
             return Entry(check, self.fn, stopped.guards, None)
         run = program.bind(self.compile_program(program))

@@ -11,6 +11,8 @@ it is shown by `mt2 explain` or raised by `fullgraph=True`.
 A new reason is a new row; nothing else needs to know of it.
 """
 
+from __future__ import annotations
+
 import linecache
 from dataclasses import dataclass
 from typing import Any
@@ -137,6 +139,11 @@ class GraphBreak(Exception):
         self.span = span
         self.guards: Any = None  # the GuardSet of the calls that would stop here again
         super().__init__(detail)
+
+    def forgetful(self) -> GraphBreak:
+        """The same without its traceback, whose frames hold the tensors of the call."""
+        self.__traceback__ = self.__cause__ = self.__context__ = None
+        return self
 
     def text(self) -> str:
         """The reason, the hints, and the user's line with carets under the operation."""

@@ -186,7 +186,7 @@ class Machine(Inputs, Members):
         try:
             with dispatch.origin_scope(capture_origin(self.state)):
                 return function(*args)
-        except (GraphBreak, UserRaise, NotKnown):
+        except (GraphBreak, UserRaise, NotKnown, RecursionError):
             raise
         except Exception as error:
             self.raise_real(error)
@@ -209,7 +209,7 @@ class Machine(Inputs, Members):
         try:
             with self.mode, dispatch.origin_scope(capture_origin(self.state)):
                 return function(*args, **kwargs)
-        except (GraphBreak, UserRaise, NotKnown):
+        except (GraphBreak, UserRaise, NotKnown, RecursionError):
             raise
         except AssertionError as error:
             if "no memory" in str(error):

@@ -26,7 +26,13 @@ from minitorch2.jit.capture.emit import Emitter
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.inputs import shares_memory
 from minitorch2.jit.capture.interpreter import Machine
-from minitorch2.jit.capture.source import ArgumentSource, RootSource, Source, argument_names
+from minitorch2.jit.capture.source import (
+    ArgumentSource,
+    AttributeSource,
+    RootSource,
+    Source,
+    argument_names,
+)
 from minitorch2.jit.capture.state import CaptureState
 from minitorch2.jit.capture.trace import Trace
 from minitorch2.jit.capture.values.base import NotKnown, UserRaise, Value
@@ -172,6 +178,9 @@ def _check_memory(state: CaptureState) -> None:
     """Inputs that are written must share memory with no other input, now and later."""
     tensors = [item for item in state.inputs if item.fake is not None]
     written = [item for item in tensors if state.is_written(item)]
+    for item in written:
+        if item.object.requires_grad:  # whether a write is allowed depends on it
+            state.guard_value(AttributeSource(item.source, "is_leaf"), item.object.is_leaf)
     if not written or len(tensors) < 2:
         return
     if shares_memory(tuple(item.object for item in tensors)):

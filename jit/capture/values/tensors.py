@@ -70,9 +70,15 @@ class TensorValue(Value):
             machine.stop("gradient-machinery", f"Tensor.{name}")
         if name in NUMBERS:
             return NativeMethod(self, name)
-        if name == "grad":
+        if name == "grad" or (name == "is_leaf" and self._is_untouched()):
             return self._kept(machine, name)
+        if name == "data":
+            return machine.run_python(lambda tensor: tensor.detach(), [self], {})
         return self._own_or_class(machine, name)
+
+    def _is_untouched(self) -> bool:
+        """Whether the captured program has not changed the history of this input."""
+        return self.object is not None and self.object.is_leaf == self.fake.is_leaf
 
     def _own_or_class(self, machine: Machine, name: str) -> Value:
         cls = self.python_type()
