@@ -110,8 +110,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple:
         for at, vector in enumerate(vectors)
     ]
     if exchanged:
-        grids[0], grids[1] = grids[1].transpose(0, 1), grids[0].transpose(0, 1)
-        grids[2:] = [grid.transpose(0, 1) for grid in grids[2:]]
+        grids[0], grids[1] = grids[1], grids[0]
     return tuple(grids)
 
 

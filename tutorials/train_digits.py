@@ -95,18 +95,23 @@ def predict(model, data):
     return x, y, model(x).argmax(dim=1)
 
 
-def draw(path: str, losses, x, y, guesses):
-    """A picture: the loss of each step, and the first digits with what the model read."""
-    figure = plt.figure(figsize=(10, 4), layout="constrained")
-    left, right = figure.subfigures(1, 2, width_ratios=[2, 3])
-    axes = left.subplots()
-    axes.semilogy(losses, linewidth=0.8)
-    axes.set(xlabel="step", ylabel="cross-entropy", title="training loss")
-    for index, cell in enumerate(right.subplots(4, 8).flat):
-        correct = bool(guesses[index] == y[index])
-        cell.imshow(x[index].reshape(8, 8).numpy(), cmap="gray_r")
-        cell.set_title(int(guesses[index]), color="black" if correct else "red", fontsize=9)
-        cell.set_axis_off()
+def draw(path: str, losses, x, y, guesses, rows: int = 4, columns: int = 8):
+    """A picture: the loss of each step, and some digits with what the model read in them."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
+    left.semilogy(losses, linewidth=0.8)
+    left.set(xlabel="step", ylabel="cross-entropy", title="training loss")
+    count = rows * columns
+    # [count, 64] -> one picture of rows x columns digits, each 8 x 8 with a border of 2
+    digits = torch.zeros(count, 12, 10)
+    digits[:, 3:11, 1:9] = x[:count].reshape(count, 8, 8)
+    sheet = digits.reshape(rows, columns, 12, 10).permute(0, 2, 1, 3).reshape(rows * 12, -1)
+    right.imshow(sheet.numpy(), cmap="gray_r")
+    for index in range(count):
+        row, column = divmod(index, columns)
+        color = "tab:blue" if guesses[index] == y[index] else "red"
+        right.text(column * 10 + 4.5, row * 12 + 1, int(guesses[index]), color=color, ha="center")
+    right.set_axis_off()
+    right.set_title("digits never seen, and what was read")
     figure.savefig(path, dpi=120)
     plt.close(figure)
 

@@ -38,9 +38,6 @@ class ReLU6(_Inplace):
     def forward(self, input: Any) -> Any:
         return F.relu6(input, inplace=self.inplace)
 
-    def extra_repr(self) -> str:
-        return "min_val=0.0, max_val=6.0" + (", inplace=True" if self.inplace else "")
-
 
 class SiLU(_Inplace):
     """x * sigmoid(x)."""

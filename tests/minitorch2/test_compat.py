@@ -1,0 +1,35 @@
+"""install_as_torch, in a process of its own so that no other test meets a changed `torch`."""
+
+import subprocess
+import sys
+
+PROGRAM = """
+from minitorch2 import compat
+compat.install_as_torch()
+compat.install_as_torch()
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.optim.lr_scheduler import StepLR
+from torch.utils.data import DataLoader
+import minitorch2
+assert torch is minitorch2 and nn is minitorch2.nn and F is minitorch2.nn.functional
+assert torch.__name__ == 'minitorch2' and nn.__spec__.name == 'minitorch2.nn'
+print(nn.Linear(2, 1)(torch.ones(1, 2)).shape)
+try:
+    import torch.nowhere
+except ImportError as error:
+    print(error)
+"""
+
+
+def test_torch_is_minitorch2():
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", PROGRAM], capture_output=True, text=True
+    )
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [
+        "torch.Size([1, 1])",
+        "minitorch2 has no module for 'torch.nowhere': leave the import out, or run the script "
+        "with torch itself",
+    ]
