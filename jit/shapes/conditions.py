@@ -23,6 +23,8 @@ from minitorch2.jit.shapes.size_expression import (
     Size,
     SizeExpression,
     evaluate_size,
+    floor_divide,
+    modulo,
     size_symbols,
     substitute_size,
 )
@@ -86,7 +88,11 @@ def compare(relation: str, left: Size, right: Size) -> SizeCondition | bool:
             raise ValueError(f"no such relation of sizes: {relation!r}")
     if isinstance(difference, int):
         return _holds(relation, difference)
-    difference = _without_common_factor(difference)
+    divisor = math.gcd(*(coefficient for coefficient, factors in difference.terms if factors))
+    if relation != "<=" and modulo(difference, divisor) != 0:
+        return relation == "!="  # 2*s0 is never 3
+    # g*m + k <= 0 exactly when m + ceil(k/g) <= 0
+    difference = _expression(-floor_divide(-difference, divisor))
     if relation != "<=" and difference.terms[0][0] < 0:
         difference = _expression(-difference)
     positive = [term for term in difference.terms if term[1] and term[0] > 0]
@@ -107,11 +113,6 @@ def _holds(relation: str, difference: int) -> bool:
             return difference != 0
         case _:
             return difference <= 0
-
-
-def _without_common_factor(difference: SizeExpression) -> SizeExpression:
-    divisor = math.gcd(*(coefficient for coefficient, _ in difference.terms))
-    return _expression(difference // divisor)
 
 
 def _total(terms: list) -> Size:

@@ -50,6 +50,8 @@ def test_prints_and_parses_back(relation, left, right):
         ("s0 + 3 < s1 + 3", "s0+1<=s1"),
         ("s0*4 % 8 == 0", "s0%2==0"),
         ("0 != s0 - 7", "s0!=7"),
+        ("s0*4 > 6", "s0>=2"),
+        ("s0*4 - s1*8 < 6", "s0<=s1*2+1"),
     ],
 )
 def test_one_form(text, canonical):
@@ -60,6 +62,8 @@ def test_one_form(text, canonical):
 def test_constants_decide():
     assert parse_condition("s0 + 1 > s0") is True
     assert parse_condition("3 == 4") is False
+    assert parse_condition("s0*2 == s1*4 + 3") is False
+    assert parse_condition("s0*2 != 3") is True
 
 
 def test_unknown_relations_are_refused():
