@@ -17,6 +17,7 @@ from minitorch2.cli.render import Page
 
 _NUMBERED = re.compile(r"^ *(\d+)  ?(.*)$")
 _INSTRUCTION = re.compile(r"^ *(?:(\S+):)?(\d+) +(\d+)  ( *)(\S.*)$")
+_GUARD = re.compile(r"^ *if .*: return False")
 _NOTE = re.compile(r"^ *-> (.*)$")
 _QUIET = ("RESUME", "PRECALL", "CACHE", "NOP", "PUSH_NULL", "EXTENDED_ARG", "COPY_FREE_VARS")
 
@@ -68,7 +69,7 @@ def size(record: Record) -> str:
     if record.stage == "capture.bytecode":
         return _count(len(steps_of(record)), "instruction")
     if record.stage == "capture.guards":
-        return _count(sum("return False" in line for line in lines[:-2]) - 1, "guard")
+        return _count(sum(bool(_GUARD.match(line)) for line in lines), "guard")
     if record.stage in ("capture.break", "capture.recompile"):
         return lines[0].strip()
     if "before" in record.facts:

@@ -14,7 +14,6 @@ Source: the column of places follows `objdump --source` and Rust's error reports
 import os
 import re
 import shutil
-import sys
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
@@ -36,6 +35,14 @@ _GRAPH = (
 _PYTHON = Syntax("", "python", theme="ansi_dark", background_color="default")
 
 
+class _Console(Console):
+    """Rich's console, which would end the process when the reader of a pipe goes away."""
+
+    def on_broken_pipe(self) -> None:
+        """Let the command decide."""
+        raise BrokenPipeError
+
+
 class Page:
     """Writes to one file. `width` is the file's own: the terminal's, COLUMNS, or 100."""
 
@@ -45,7 +52,7 @@ class Page:
             width = DEFAULT_WIDTH if width <= 0 else width
         self.width = max(NARROWEST, min(width, WIDEST))
         plain = {"color_system": None} if os.environ.get("NO_COLOR") else {}
-        self.console = Console(
+        self.console = _Console(
             file=file, width=self.width, highlight=False, markup=False, emoji=False, **plain
         )
         self.coloured = self.console.color_system is not None
@@ -96,6 +103,11 @@ class Page:
         self._spread(Text(text, "bold"), right)
         self.put(self.rule * self.width, "bold blue")
 
+    def subtitle(self, text: str) -> None:
+        """The start of a part of a unit."""
+        self.blank()
+        self.put(f"{self.rule * 2} {text} ".ljust(self.width, self.rule), "bold blue")
+
     def heading(self, title: str, right: str, says: str) -> None:
         """The start of a stage: title, the file that made it, one sentence about it."""
         self.blank()
@@ -107,8 +119,8 @@ class Page:
     def _spread(self, left: Text, right: str) -> None:
         gap = self.width - left.cell_len - len(right)
         if gap < 2:
-            self.put(left)
-            self.put(Text("  " + right, "dim"))
+            self.write(left, hang=2)
+            self.write(right, "dim", indent=2)
         else:
             self.put(left + Text(" " * gap + right, "dim") if right else left)
 
@@ -235,9 +247,3 @@ def _ranges(numbers: list[int]) -> list[tuple[str, int]]:
         else:
             runs.append([number])
     return [(f"{r[0]}-{r[-1]}" if len(r) > 1 else str(r[0]), len(r)) for r in runs]
-
-
-def flush(page: Page) -> None:
-    """Hand everything written to the operating system now."""
-    page.console.file.flush()
-    sys.stderr.flush()

@@ -40,10 +40,13 @@ def write_report(page: Page, records: Sequence[Record], chosen: Sequence[Record]
     for unit, rows in wanted.items():
         page.title(unit, _glance(units[unit]))
         if rows == units[unit]:
-            _stages(page, rows)
+            _stages(page, rows, rows)
         context = bodies.Context(units[unit])
-        for stage, group in _sections(rows):
-            _section(page, stage, group, context)
+        for title, round_rows in _rounds(units[unit], rows):
+            if title:
+                page.subtitle(title)
+            for stage, group in _sections(round_rows):
+                _section(page, stage, group, context)
 
 
 def by_unit(records: Sequence[Record]) -> dict[str, list[Record]]:
@@ -59,24 +62,41 @@ def write_contents(page: Page, records: Sequence[Record], chosen: Sequence[Recor
     units = by_unit(records)
     for unit, rows in by_unit(chosen).items():
         page.title(unit, _glance(units[unit]))
-        _stages(page, rows)
+        _stages(page, units[unit], rows)
 
 
-def _stages(page: Page, rows: Sequence[Record]) -> None:
-    table: list[tuple[str, ...]] = []
-    for stage, group in _sections(rows):
-        sizes = dict.fromkeys(bodies.size(record) for record in group)
-        table.append((stage, group[0].part, "; ".join(sizes)))
-    if not any(part for _, part, _ in table):
-        table = [(stage, sizes) for stage, _, sizes in table]
-    page.table(table, ("bold",))
+def _stages(page: Page, rows: Sequence[Record], chosen: Sequence[Record]) -> None:
+    for title, round_rows in _rounds(rows, chosen):
+        if title:
+            page.blank()
+            page.put(f"  {title}", "bold blue")
+        table = []
+        for stage, group in _sections(round_rows):
+            sizes = dict.fromkeys(bodies.size(record) for record in group)
+            name = " ".join(filter(None, (stage, group[0].part)))
+            table.append((name, "; ".join(sizes)))
+        page.table(table, ("bold",))
+
+
+def _rounds(rows: Sequence[Record], chosen: Sequence[Record]) -> list[tuple[str, list[Record]]]:
+    """The chosen records of each compilation under its title; an only one has no title."""
+    rounds: list[list[Record]] = [[]]
+    for record in rows:
+        if record.stage == "capture.recompile" and rounds[-1]:
+            rounds.append([])
+        if record.stage != "runtime.totals":
+            rounds[-1].append(record)
+    totals = [record for record in chosen if record.stage == "runtime.totals"][-1:]
+    kept = [[record for record in each if record in chosen] for each in rounds]
+    if len(rounds) == 1:
+        return [("", kept[0] + totals)]
+    titled = [(f"compilation {number}", each) for number, each in enumerate(kept, 1)]
+    return [pair for pair in [*titled, ("all compilations", totals)] if pair[1]]
 
 
 def _sections(rows: Sequence[Record]) -> Iterator[tuple[str, list[Record]]]:
-    """Neighbours of one stage and half together; of totals only the last."""
-    last = [record for record in rows if record.stage == "runtime.totals"][-1:]
-    kept = [record for record in rows if record.stage != "runtime.totals"] + last
-    for (stage, _), group in itertools.groupby(kept, key=lambda each: (each.stage, each.part)):
+    """Neighbours of one stage and half together."""
+    for (stage, _), group in itertools.groupby(rows, key=lambda each: (each.stage, each.part)):
         yield stage, list(group)
 
 
@@ -102,5 +122,6 @@ def _glance(rows: Sequence[Record]) -> str:
             found.append(f"{count} {word}{'s' * (count > 1)}")
     if not any(record.stage == "capture.break" for record in rows):
         furthest = max((record.stage for record in rows), key=order, default="")
-        found.insert(0, "compiled" if order(furthest) >= order("kernel.source") else furthest)
+        compiled = order(furthest) >= order("kernel.source")
+        found.insert(0, "compiled" if compiled else f"up to {furthest}")
     return ", ".join(found)

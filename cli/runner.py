@@ -14,6 +14,7 @@ import builtins
 import contextlib
 import importlib.machinery
 import os
+import select
 import sys
 import types
 from dataclasses import dataclass
@@ -57,7 +58,7 @@ def _run(path: str, argv: list[str]) -> Outcome:
     except KeyboardInterrupt as signal:
         return Outcome(INTERRUPTED, "interrupted", _place(signal, path))
     except BaseException as error:
-        if isinstance(error, BrokenPipeError) and not _flushes():
+        if isinstance(error, BrokenPipeError) and _reader_is_gone():
             return Outcome(BROKEN_PIPE, "pipe closed")
         _show(error, path)
         return Outcome(1, "raised", type(error).__name__)
@@ -113,12 +114,16 @@ def _place(error: BaseException, path: str) -> str:
     return f"{os.path.basename(path)}:{line}" if line else ""
 
 
-def _flushes() -> bool:
-    """Whether standard output still has a reader."""
+def _reader_is_gone() -> bool:
+    """Whether standard output is a pipe that nobody reads any more."""
     try:
         sys.stdout.flush()
-        return True
+        poll = select.poll()
+        poll.register(sys.stdout.fileno(), 0)
+        return any(event & select.POLLERR for _, event in poll.poll(0))
     except BrokenPipeError:
+        return True
+    except (OSError, ValueError, AttributeError):  # no file, closed, or no poll on this system
         return False
 
 

@@ -167,8 +167,10 @@ def matching(query: str) -> tuple[Stage, ...]:
 
 
 def nearest(query: str) -> list[str]:
-    """Stage names that look like a query that names none."""
-    last = {stage.name.partition(".")[2]: stage.name for stage in STAGES}
-    words = [*_BY_NAME, *last]
-    found = difflib.get_close_matches(query, words, 3)
-    return list(dict.fromkeys(last.get(word, word) for word in found))
+    """What could be typed instead of a query that names no stage."""
+    words: dict[str, str] = {}
+    for stage in STAGES:
+        first, _, last = stage.name.partition(".")
+        words |= {stage.name: stage.name, last: stage.name, first: first}
+    found = difflib.get_close_matches(query.lower(), words, 3)
+    return list(dict.fromkeys(words[word] for word in found))

@@ -1,0 +1,163 @@
+"""`mt2 explain` on real scripts: the whole report, its options, its exit codes."""
+
+import json
+
+import pytest
+
+from tests.cli.commands import mt2, started
+
+SCRIPT = """\
+import sys
+import torch
+
+
+def shifted(x):
+    return x + 1.0
+
+
+@torch.compile(backend="interpreter")
+def loss_fn(x, w):
+    hidden = torch.tanh(shifted(x @ w))
+    return (hidden * hidden).sum()
+
+
+@torch.compile(backend="interpreter")
+def noisy(x):
+    y = x * 2
+    if y.sum() > 0:
+        y = y + 1
+    return y
+
+
+def main():
+    print("script says", sys.argv[1:])
+    w = torch.ones(4, 3, requires_grad=True)
+    loss_fn(torch.ones(2, 4), w).backward()
+    loss_fn(torch.ones(5, 4), w)
+    noisy(torch.ones(3))
+    if "fail" in sys.argv:
+        shifted(None)
+    sys.exit(3 if "three" in sys.argv else 0)
+
+
+main()
+"""
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory):
+    path = tmp_path_factory.mktemp("explain") / "train.py"
+    path.write_text(SCRIPT)
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole(script):
+    return mt2("explain", script, "--steps", "3", "three")
+
+
+def test_the_script_s_output_comes_first_and_its_code_is_ours(whole):
+    assert whole.stdout.startswith("script says ['--steps', '3', 'three']\n")
+    assert whole.returncode == 3
+    assert whole.stderr == ""
+    assert "The script ended itself with exit code 3." in whole.stdout
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["SOURCE", "BYTECODE", "GUARDS", "CAPTURED GRAPH", "FUNCTIONAL GRAPH", "JOINT GRAPH",
+     "OPTIMIZED GRAPH", "FORWARD AND BACKWARD", "GRAPH BREAK", "RECOMPILATION"],
+)  # fmt: skip
+def test_every_stage_is_there(whole, heading):
+    assert any(line.startswith(heading) for line in whole.stdout.splitlines())
+
+
+def test_what_a_reader_looks_for(whole):
+    text = whole.stdout
+    assert "▌ graph break [tensor-branch]" in text
+    assert "train.py:10 │" in text and "tanh(" in text
+    assert "train.py:noisy#0" in text and "1 graph break" in text
+    assert "\x1b[" not in text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_list_shows_names_only(script):
+    done = mt2("explain", "--list", script)
+    assert "capture.graph" in done.stdout and "BYTECODE" not in done.stdout
+
+
+def test_one_stage_of_one_function(script):
+    done = mt2("explain", "--stage", "graph", "--function", "loss_fn", script)
+    headings = [line.split("  ")[0] for line in done.stdout.splitlines() if line[:2].isupper()]
+    assert headings == ["CAPTURED GRAPH", "CAPTURED GRAPH"]
+    assert "noisy" not in done.stdout
+
+
+def test_nothing_fits(script):
+    done = mt2("explain", "--function", "other", script)
+    assert "Nothing here fits" in done.stdout and "train.py:noisy#0" in done.stdout
+
+
+def test_json(script, tmp_path):
+    file = tmp_path / "out.json"
+    done = mt2("explain", "--json", file, script, "three")
+    assert done.returncode == 3 and done.stdout == "script says ['three']\n"
+    document = json.loads(file.read_text())
+    assert (document["script"], document["exit_code"]) == ("train.py", 3)
+    stages = [event["stage"] for event in document["events"]]
+    assert stages[0] == "capture.source" and "autodiff.joint" in stages
+    assert str(script.parent) not in file.read_text(), "no absolute paths"
+    assert f"{len(stages)} events written to" in done.stderr
+
+
+def test_the_stream_is_the_same_on_every_run(script, tmp_path):
+    texts = []
+    for name in ("a.jsonl", "b.jsonl"):
+        mt2("explain", "--json", tmp_path / name, script)
+        texts.append((tmp_path / name).read_text())
+    assert texts[0] == texts[1] and len(texts[0].splitlines()) > 20
+
+
+def test_a_script_that_fails_shows_its_traceback_then_the_stages(script):
+    done = mt2("explain", script, "fail")
+    assert done.returncode == 1
+    assert done.stderr.startswith(f'Traceback (most recent call last):\n  File "{script}"')
+    assert "minitorch2/cli" not in done.stderr
+    assert "The script ended with TypeError (traceback above)." in done.stdout
+    assert "CAPTURED GRAPH" in done.stdout
+
+
+def test_nothing_compiled(tmp_path):
+    path = tmp_path / "plain.py"
+    path.write_text("print('hello')")
+    done = mt2("explain", path)
+    assert done.returncode == 0
+    assert "Nothing was compiled" in done.stdout and "@torch.compile" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["missing.py"], "there is no file missing.py"),
+        (["plain"], "there is plain.py"),
+        (["."], "is a folder"),
+        (["--stage", "kernal", "plain.py"], "did you mean kernel?"),
+        (["--json", "no/such/folder/x.json", "plain.py"], "No such file"),
+        ([], "Missing argument 'SCRIPT'"),
+    ],
+)
+def test_wrong_command_lines(tmp_path, arguments, says):
+    (tmp_path / "plain.py").write_text("print('ran')")
+    done = mt2("explain", *arguments, folder=tmp_path)
+    assert done.returncode == 2 and says in done.stderr
+    assert "ran" not in done.stdout and "Traceback" not in done.stderr
+
+
+def test_a_report_into_a_closed_pipe_ends_quietly(script):
+    process = started("explain", script, "three")
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.wait(timeout=120) == 3
+    assert process.stderr.read() == ""
+    process.stderr.close()

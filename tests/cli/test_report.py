@@ -1,0 +1,110 @@
+"""The report over hand-made records: what a reader sees, and in which order."""
+
+import io
+
+import pytest
+
+from minitorch2.cli.records import Record, select
+from minitorch2.cli.render import Page
+from minitorch2.cli.report import write_contents, write_report
+from tests.cli.samples import broken, compiled
+
+pytestmark = pytest.mark.pure
+
+
+def report(records: list[Record], *stages: str, width: int = 100) -> str:
+    file = io.StringIO()
+    write_report(Page(file, width), records, select(records, stages, None))
+    return file.getvalue()
+
+
+def body(stage: str, records: list[Record] | None = None) -> list[str]:
+    """The lines of one stage's section, below its heading."""
+    lines = report(records or compiled(), stage).rstrip("\n").split("\n")
+    start = next(n for n, line in enumerate(lines) if line[:1].isupper()) + 1
+    return [line for line in lines[start:] if line]
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_the_whole_report(golden, width):
+    golden(report(compiled() + broken(), width=width), part=str(width))
+
+
+def test_source_carries_its_own_lines():
+    assert "  digits.py:42 │     return x.exp() * 1 + x" in body("capture.source")
+
+
+def test_bytecode_stands_under_its_source_line_and_leaves_preparations_out():
+    lines = body("bytecode")
+    assert "  digits.py:42  return x.exp() * 1 + x" in lines
+    assert any(line.split() == ["2", "LOAD_FAST", "x", "x"] for line in lines)
+    assert any("guard x: f32[4]" in line for line in lines)
+    assert not any("RESUME" in line for line in lines)
+
+
+def test_bytecode_from_facts():
+    row = {
+        "place": "other.py:7", "source": "y = f(x)", "offset": 4, "depth": 1,
+        "instruction": "CALL", "did": ["%0: f32[4] = exp(%x)"],
+    }  # fmt: skip
+    [record] = select(compiled(), ("bytecode",), None)
+    lines = body("bytecode", [Record(0, record.stage, record.unit, "", "", {"rows": [row]})])
+    assert lines[-2].split() == ["other.py:7", "y", "=", "f(x)"]
+    assert lines[-1].split() == ["4", "CALL", "%0:", "f32[4]", "=", "exp(%x)"]
+
+
+def test_a_pass_shows_its_own_file_and_a_diff_with_user_lines():
+    text = report(compiled(), "apply_rules")
+    assert "jit/passes/rules.py" in text
+    assert "  digits.py:41-42 │ -  %2: f32[4] = add(%1, %x)" in text.splitlines()
+
+
+def test_refusals_stand_apart_with_their_reason():
+    lines = body("fused")
+    assert lines[-2] == "  Not fused, and why:"
+    assert lines[-1] == "  %0 (matmul) and %1 (exp)  matmul is a step of its own"
+
+
+def test_every_kernel_line_has_its_user_lines():
+    lines = body("kernel")
+    kernel = [line for line in lines if "│" in line]
+    assert len(kernel) == 4 and all(line.startswith("  digits.py:4") for line in kernel)
+    assert kernel[0].startswith("  digits.py:41-42,44 │ def kernel_0(")
+    assert lines[-1] == "      kernel_0(4, (in_x, v_0), (), (), 1.0)"
+
+
+def test_only_the_last_totals_count():
+    assert body("totals")[-1].split() == ["calls", "3"]
+
+
+def test_a_graph_break_is_prominent():
+    text = report(broken())
+    assert "digits.py:step#0" in text.splitlines()[2]
+    assert text.splitlines()[2].endswith("1 graph break, 1 recompilation")
+    assert "  ▌ graph break [tensor-branch] a tensor used as a condition at digits.py:42" in text
+
+
+def test_a_recompilation_starts_a_new_round():
+    text = report(broken())
+    assert text.index("── compilation 1 ") < text.index("── compilation 2 ")
+    assert text.index("── compilation 2 ") < text.index("▌ k: was 1; now 2")
+
+
+def test_with_one_stage_the_glance_is_still_about_the_whole_function():
+    assert report(broken(), "source").splitlines()[2].endswith("1 graph break, 1 recompilation")
+    assert report(compiled(), "source").splitlines()[2].endswith("compiled")
+
+
+def test_several_functions_are_listed_first():
+    assert report(compiled() + broken()).splitlines()[1] == "2 compiled functions"
+
+
+def test_contents():
+    file = io.StringIO()
+    write_contents(Page(file, 100), compiled(), compiled())
+    rows = [line.split(None, 1) for line in file.getvalue().splitlines()[4:]]
+    sizes = {row[0]: row[1] for row in rows}
+    assert sizes["capture.bytecode"] == "4 instructions"
+    assert sizes["capture.graph"] == "3 nodes"
+    assert sizes["passes.apply_rules"] == "2 lines out, 1 in"
+    assert sizes["kernel.source"].startswith("forward") and "1 kernel" in sizes["kernel.source"]
