@@ -15,12 +15,13 @@ Source: Inductor's wrapper code, without its memory plan.
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from minitorch2.dtypes import ALL
 from minitorch2.jit.ir.graph import Node, Value, values_in
 from minitorch2.jit.ir.types import ScalarType, TensorType
 from minitorch2.jit.shapes.size_expression import Size, SizeExpression, Symbol, size_symbols
-from minitorch2.kernels.index import constant
+from minitorch2.kernels.index import constant, product
 from minitorch2.kernels.lower.nests import shape_of, size_index, tensor_type
 from minitorch2.kernels.schedule.plan import EagerStep, KernelStep, Plan, PlanStep, ProductStep
 from minitorch2.kernels.schedule.program import HostView, Returned
@@ -127,12 +128,19 @@ class _HostWriter:
                 self.kernel(step)
             case ProductStep(node, result):
                 self.allocate(result)
-                left, right = (self.view(value) for value in node.args)  # type: ignore[arg-type]
-                short = tensor_type(result).dtype.short
-                call = "matmul_16" if short in ("f16", "bf16") else "matmul"
-                self.line(f"{call}({left}, {right}, {self.view(result)})")
+                self.product(*node.args, result)  # type: ignore[arg-type]
             case EagerStep(node):
                 self.eager(number, node)
+
+    def product(self, left: Value, right: Value, result: Value) -> None:
+        """Call matmul; many products with one matrix become one product of all their rows."""
+        views = [self.program.host_view(value) for value in (left, right, result)]
+        a, b, c = (view for view in views if view is not None)
+        if len(a.shape) > 2 and len(b.shape) == 2:
+            a, c = _rows_merged(a, c)
+        short = tensor_type(result).dtype.short
+        call = "matmul_16" if short in ("f16", "bf16") else "matmul"
+        self.line(f"{call}({self.strided(a)}, {self.strided(b)}, {self.strided(c)})")
 
     def kernel(self, step: KernelStep) -> None:
         """Launch a kernel; the comment names the op that each result comes from."""
@@ -192,6 +200,23 @@ class _HostWriter:
             return f"inputs[{self.inputs.index(each.value)}]"
         shape, strides = tuple_text(each.shape), tuple_text(each.strides)
         return f"tensor({self.names[each.value]}, {shape}, {strides})"
+
+
+def _rows_merged(a: HostView, c: HostView) -> tuple[HostView, HostView]:
+    """Both views as matrices, if the leading dimensions of both are one stretch of rows."""
+    for view in (a, c):
+        for at in range(len(view.shape) - 2):
+            if view.strides[at] != view.strides[at + 1] * view.shape[at + 1]:
+                return a, c
+    merged = [
+        replace(
+            view,
+            shape=(product(view.shape[:-1]), view.shape[-1]),
+            strides=view.strides[-2:],
+        )
+        for view in (a, c)
+    ]
+    return merged[0], merged[1]
 
 
 def _symbols(argument: object) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from minitorch2.kernels.lower.nests import (
 )
 
 SMALLEST = 32768  # fewer elements than this are folded by one thread
-BLOCKS = (64, 32, 128, 16, 48, 96, 80, 24, 20, 40, 10, 12, 8)
+BLOCKS = (64, 48, 80, 96, 40, 32, 128, 24, 20, 16, 12, 10, 8)
 FOLDS = ("sum", "prod", "max", "min", "any", "all")
 
 

@@ -12,7 +12,15 @@ from dataclasses import dataclass, field
 
 from minitorch2.jit.ir.graph import Graph, Node, Output, Value, values_in
 from minitorch2.jit.ir.types import TensorType
-from minitorch2.kernels.index import Index, as_index, coefficient, constant, linearize, recombine, symbol
+from minitorch2.kernels.index import (
+    Index,
+    as_index,
+    coefficient,
+    constant,
+    linearize,
+    recombine,
+    symbol,
+)
 from minitorch2.kernels.lower.gathers import clone
 from minitorch2.kernels.lower.nests import (
     HostStep,
@@ -229,9 +237,7 @@ def _return(program: Program, number: int, output: Output) -> Nest | None:
     return copy
 
 
-def _returned(
-    program: Program, number: int, output: Output
-) -> tuple["Returned", Nest | None]:
+def _returned(program: Program, number: int, output: Output) -> tuple["Returned", Nest | None]:
     """How an output comes to be, and the copy it needs."""
     value = output.argument
     if not isinstance(value, Value) or not isinstance(value.type, TensorType):

@@ -1,0 +1,87 @@
+"""Generated source: the ABI's types, the fixed order of sums, vector loops."""
+
+import re
+
+import numpy
+import pytest
+
+from minitorch2.jit.ir.parser import parse_graph
+from minitorch2.kernels.backend import compile_graph
+from minitorch2.kernels.codegen.reductions import lane_count
+from minitorch2.kernels.codegen.source import generate_source
+from minitorch2.kernels.index import constant, symbol
+from minitorch2.kernels.parser import parse_kernel
+from minitorch2.kernels.runtime.compile import compile_kernel, plain_kernel
+from tests.kernels.graphs import random_graph
+
+SUM = """\
+kernel total(a: f32[{n}] in, y: f32[1] out) {{
+  reduce i in {n} {{
+    v: f32 = a[i]
+  }} into r: f32 = sum(v)
+  y[0] = r
+}}"""
+
+
+@pytest.mark.parametrize("number", range(20))
+def test_every_index_is_unsigned(number):
+    """No bare integer stands in an index or a range: it would be signed and stop vectorizing."""
+    for source in compile_graph(random_graph(number)).sources.kernels:
+        for line in source.text.split("\n"):
+            for inside in re.findall(r"range\((.*)\):|\[(.*?)\]", line):
+                bare = re.sub(r"u64\(\d+\)|[A-Za-z_]\w*", "", "".join(inside))
+                assert not re.search(r"\d", bare), line
+
+
+def test_the_table_covers_every_line():
+    compiled = compile_graph(parse_graph("graph f(%x: f32[9]) { %0: f32[9] = exp(%x) return %0 }"))
+    source = compiled.sources.kernels[0]
+    assert len(source.lines) == source.text.count("\n")
+
+
+def lane_sum(values: numpy.ndarray, lanes: int) -> numpy.float32:
+    """The order that reductions.py writes down, in numpy."""
+    if lanes == 1:
+        total = numpy.float32(0)
+        for value in values:
+            total = total + value
+        return total
+    acc = numpy.zeros(lanes, "f4")
+    for start in range(0, len(values), lanes):
+        part = values[start : start + lanes]
+        acc[: len(part)] += part
+    folded = acc[:8]
+    for group in range(1, lanes // 8):
+        folded = folded + acc[8 * group : 8 * group + 8]
+    pairs = folded[0::2] + folded[1::2]
+    return (pairs[0] + pairs[1]) + (pairs[2] + pairs[3])
+
+
+@pytest.mark.numba
+@pytest.mark.parametrize("n", [1, 7, 16, 63, 64, 100, 1000, 5000])
+def test_sums_run_in_the_order_that_is_written_down(n):
+    source = generate_source(parse_kernel(SUM.format(n=n)))
+    values = numpy.random.RandomState(n).randn(n).astype("f4")
+    wanted = lane_sum(values, lane_count(constant(n)))
+    for run in (plain_kernel(source.text), compile_kernel(source.text, source.signature).launch):
+        result = numpy.zeros(1, "f4")
+        run(1, [values, result])
+        assert result[0] == wanted
+
+
+def test_the_number_of_lanes_depends_on_the_extent_alone():
+    assert [lane_count(constant(n)) for n in (4, 16, 64, 4096)] == [1, 16, 64, 256]
+    assert lane_count(symbol("s0")) == 64
+
+
+@pytest.mark.numba
+def test_many_arrays_still_vectorize():
+    names = ", ".join(f"%x{at}: f32[4096]" for at in range(11))
+    nodes = ["%0: f32[4096] = add(%x0, %x1)"]
+    nodes += [f"%{at}: f32[4096] = mul(%{at - 1}, %x{at + 1})" for at in range(1, 10)]
+    body = "\n".join(nodes)
+    graph = parse_graph(f"graph f({names}) {{\n{body}\nreturn %9\n}}")
+    source = compile_graph(graph).sources.kernels[0]
+    assert len(source.signature.arrays) == 12
+    assembly = compile_kernel(source.text, source.signature).assembly()
+    assert len(re.findall(r"mulps|fmul\s+v\d+\.4s", assembly)) >= 9

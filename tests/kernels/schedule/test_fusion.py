@@ -1,0 +1,94 @@
+"""What fusion joins, and the reason it gives for what it leaves apart."""
+
+import pytest
+
+from minitorch2.jit.ir.parser import parse_graph
+from minitorch2.kernels.backend import kernel_count, plan_graph
+from minitorch2.kernels.lower.lowering import lower_graph
+
+
+def plan(*lines: str, inputs: str = "%x: f32[64,32]", returns: str = "%9", writes: str = ""):
+    """The plan of a graph and its refusals as texts."""
+    body = "\n".join(f"  {line}" for line in (*lines, f"return {returns}", writes) if line)
+    graph = parse_graph(f"graph f({inputs}) {{\n{body}\n}}")
+    made, fusion = plan_graph(graph, lower_graph(graph), fuse=True)
+    return made, [str(refusal) for refusal in fusion.refusals]
+
+
+def test_a_chain_is_one_loop():
+    made, refusals = plan(
+        "%0: f32[64,32] = exp(%x)",
+        "%1: f32[32,64] = transpose(%0, 0, 1)",
+        "%2: f32[64,32] = transpose(%1, 0, 1)",
+        "%9: f32[2048] = view(%2, (2048,))",
+    )
+    assert kernel_count(made) == 1 and not refusals
+    assert str(made.steps[0].kernel.parallel_extent) == "2048"
+
+
+def test_softmax_is_one_kernel():
+    made, refusals = plan(
+        "%0: f32[64,1] = amax(%x, (1,), True)",
+        "%1: f32[64,32] = sub(%x, %0)",
+        "%2: f32[64,32] = exp(%1)",
+        "%3: f32[64,1] = sum(%2, (1,), True)",
+        "%9: f32[64,32] = true_divide(%2, %3)",
+    )
+    assert kernel_count(made) == 1 and not refusals
+
+
+def test_siblings_share_a_loop():
+    made, _ = plan(
+        "%0: f32[32] = sum(%x, (0,))",
+        "%1: f32[64,32] = mul(%x, %x)",
+        "%2: f32[32] = sum(%1, (0,))",
+        returns="%0, %2",
+    )
+    assert kernel_count(made) == 1
+    reduce = made.steps[0].kernel.body[0].body[0]
+    assert len(reduce.accumulators) == 2
+
+
+@pytest.mark.parametrize(
+    "lines, reason",
+    [
+        (("%0: f32[32] = sum(%x, (0,))", "%9: f32[64,32] = sub(%x, %0)"),
+         "its rows do not lie in one stretch of memory"),
+        (("%0: f32[64] = sum(%x, (1,))", "%9: f32[] = sum(%0)"),
+         "their reductions run over different loops"),
+        (("%0: f32[32,64] = transpose(%x, 0, 1)", "%1: f32[32,32] = matmul(%0, %x)",
+          "%9: f32[32,32] = exp(%1)"),
+         "matmul is a step of its own"),
+        (("%0: f32[64,32] = exp(%x)", "%1: f32[1,64,32] = unsqueeze(%0, 0)",
+          "%9: f32[9,64,32] = expand(%1, (9, 64, 32))"),
+         "it would compute a slow function again for every element"),
+        (("%0: f32[64,32] = sub(%x, 1.0)", "%1: f32[1,64,32] = unsqueeze(%0, 0)",
+          "%2: f32[9,64,32] = expand(%1, (9, 64, 32))", "%9: f32[9,64,32] = add(%2, %0)"),
+         ""),
+    ],
+)  # fmt: skip
+def test_reasons(lines, reason):
+    _, refusals = plan(*lines)
+    if reason:
+        assert any(reason in refusal for refusal in refusals), refusals
+    else:
+        assert not refusals
+
+
+def test_a_write_joins_its_producer_only_where_nothing_reads_later():
+    made, _ = plan("%0: f32[64,32] = add(%x, 1.0)", returns="", writes="writes (%x <- %0)")
+    assert kernel_count(made) == 1 and made.steps[0].kernel.buffers[0].mode == "inout"
+    made, refusals = plan("%0: f32[64,32] = flip(%x, (0,))", returns="", writes="writes (%x <- %0)")
+    assert kernel_count(made) == 2
+    assert any("other iterations still read" in refusal for refusal in refusals)
+
+
+def test_an_operand_in_another_order_needs_no_copy():
+    made, _ = plan(
+        "%0: f32[32,8,8] = transpose(%x, 0, 2)",
+        "%1: f32[32,8,8] = transpose(%0, 1, 2)",
+        "%2: f32[32,64] = view(%1, (32, 64))",
+        "%9: f32[32,4] = matmul(%2, %y)",
+        inputs="%x: f32[8,8,32], %y: f32[64,4]",
+    )
+    assert [type(step).__name__ for step in made.steps] == ["ProductStep"]
