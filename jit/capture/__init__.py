@@ -16,6 +16,7 @@ Reading order:
 - binding: arguments to parameters
 - rules: calls that are not inlined
 - handlers: one for each instruction
+- gradients: backward inside captured code
 - interpreter: the machine itself
 - emit: the host function
 - trace: what happened at each instruction

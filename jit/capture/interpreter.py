@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 
 from minitorch2 import dispatch
 from minitorch2.jit.capture import binding, protocols, wrapping
+from minitorch2.jit.capture.gradients import capture_backward
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.handlers import HANDLERS, RETURNED, YIELDED
 from minitorch2.jit.capture.inputs import Inputs
@@ -263,6 +264,10 @@ class Machine(Inputs, Members):
     def call_native(self, function: Any, args: Arguments, kwargs: Keywords) -> Value:
         """A call of native code, by the rules for it."""
         return call_native(self, function, args, kwargs)
+
+    def backward(self, loss: TensorValue, args: Arguments, kwargs: Keywords) -> Value:
+        """`loss.backward(...)`."""
+        return capture_backward(self, loss, args, kwargs)
 
     def class_rule(self, cls: type) -> Any:
         """The rule for calling a builtin class, if there is one."""

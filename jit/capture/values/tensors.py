@@ -117,7 +117,7 @@ class TensorValue(Value):
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
         if name == "backward":
-            machine.stop("backward", "Tensor.backward()")
+            return machine.backward(self, args, kwargs)
         if name in NUMBERS:
             machine.stop("data-dependent", f"Tensor.{name}()")
         if name in AUTOGRAD:
