@@ -8,7 +8,7 @@ whose guards hold, captures when none does, and runs the original where capture 
     cache(x)            # guards, run
 
 Entries are kept by the shape of the call (how many positional arguments, which keywords), in a
-tuple that is replaced as a whole. A size, or an int, that made an entry miss becomes symbolic in
+tuple that is replaced as a whole. A size, an int or a float that made an entry miss is symbolic in
 the next one.
 """
 
@@ -167,9 +167,10 @@ def _varying(guard: Guard, call: Call) -> frozenset[int]:
     """The sizes of a tensor, or the int itself, that a guard finds changed."""
     if guard.kind == "tensor":
         return guard.expected.changed_sizes(guard.sources[0].fetch(call))
-    if type(guard.expected) is int and not guard.test.startswith("len"):
+    kind = type(guard.expected)
+    if kind in (int, float) and not guard.test.startswith("len"):
         now = guard.sources[0].fetch(call)
-        if type(now) is int and now != guard.expected:
+        if type(now) is kind and now != guard.expected:
             return VARIES
     return frozenset()
 

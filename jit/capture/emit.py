@@ -17,10 +17,12 @@ import re
 import types
 from typing import Any
 
+from minitorch2.creation import tensor
 from minitorch2.dispatch import state as dispatch_state
+from minitorch2.dtypes import float64
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.source import Source
-from minitorch2.jit.capture.state import CaptureState
+from minitorch2.jit.capture.state import CaptureState, InputTensor
 from minitorch2.jit.capture.values.base import Lazy, Value
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.functions import FunctionValue
@@ -187,7 +189,7 @@ class Emitter:
         if grad_mode[0] != grad_mode[1]:
             state = self.object(dispatch_state, "STATE")
             body.append(f"{state}.grad_enabled = {grad_mode[1]}")
-        inputs = [self.fetch(item.source) for item in self.state.inputs]
+        inputs = [self._input(item) for item in self.state.inputs]
         if self.outputs or self.state.builder.nodes:
             prefix = f"{self.out} = " if self.outputs else ""
             body.insert(0, f"{prefix}{self.compiled}([{', '.join(inputs)}])")
@@ -196,6 +198,13 @@ class Emitter:
         lines += [f"    {line}" for line in [*self.prelude, *body, f"return {returned}"]]
         self.declare_outputs()
         return "\n".join([*lines, ""])
+
+    def _input(self, item: InputTensor) -> str:
+        """What is handed to the graph: a float that varies goes in as a 0-d tensor."""
+        text = self.fetch(item.source)
+        if not isinstance(item.object, float):
+            return text
+        return f"{self.object(tensor, 'tensor')}({text}, dtype={self.object(float64, 'float64')})"
 
     def declare_outputs(self) -> None:
         """Tell the graph what it returns, with layouts and aliases of inputs."""

@@ -10,7 +10,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from minitorch2 import dispatch
+from minitorch2.devices import CPU
 from minitorch2.dispatch import below_modes
+from minitorch2.dtypes import float64
 from minitorch2.jit import guards as kinds
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.mode import CaptureMode, tensor_type
@@ -18,6 +20,7 @@ from minitorch2.jit.capture.source import ConstantSource, Source
 from minitorch2.jit.capture.state import CaptureState, InputTensor
 from minitorch2.jit.capture.values.base import Value
 from minitorch2.jit.capture.values.constants import Constant
+from minitorch2.jit.capture.values.floats import FloatValue
 from minitorch2.jit.capture.values.tensors import TensorValue
 from minitorch2.jit.ir.types import ScalarType
 from minitorch2.jit.shapes.environment import SizeGuard
@@ -139,8 +142,20 @@ class Inputs:
             size = self.state.environment.new_size(object)
             if isinstance(size, SymbolicSize):
                 return self._input_int(size, source)
+        if type(object) is float and self.free_sizes(str(source)) == VARIES:
+            self.state.guard_type(source, float)
+            return FloatValue(self, object, (), source)
         self.state.guard_value(source, object)
         return Constant(object, source)
+
+    def input_float(self: Any, number: float, source: Source) -> Tensor:
+        """The 0-d float64 tensor that carries a float which varies into the graph."""
+        state = self.state
+        fake = fake_tensor((), float64, None, CPU)
+        value = state.builder.input(state.input_name(source), tensor_type(fake))
+        self.mode.name(fake, value)
+        state.inputs.append(InputTensor(value, source, fake, number))
+        return fake
 
     def _input_int(self: Any, size: SymbolicSize, source: Source) -> Value:
         """An int that varies: an input of the graph, and a size for shapes to depend on."""

@@ -33,6 +33,7 @@ from minitorch2.jit.capture.trace import Trace
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Lazy, NotKnown, UserRaise, Value
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.exceptions import ExceptionValue
+from minitorch2.jit.capture.values.floats import lowered_operands
 from minitorch2.jit.capture.values.functions import FunctionValue
 from minitorch2.jit.capture.values.iterators import LIST_ITERATOR, GeneratorValue, IteratorValue
 from minitorch2.jit.capture.values.mappings import DictValue, pairs_of
@@ -198,7 +199,11 @@ class Machine(Inputs, Members):
         """Call a Python function of ours on known values and fake tensors."""
         name = getattr(function, "__name__", type(function).__name__)
         try:
-            plain = [self.real(argument).lower(self) for argument in args]
+            op = getattr(function, "op", None)
+            given = [self.real(argument) for argument in args]
+            plain = lowered_operands(self, op, given) if op is not None else None
+            if plain is None:
+                plain = [argument.lower(self) for argument in given]
             named = {key: self.real(value).lower(self) for key, value in kwargs.items()}
         except NotKnown as unknown:
             value = unknown.args[0]

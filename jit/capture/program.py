@@ -38,6 +38,7 @@ from minitorch2.jit.capture.trace import Trace
 from minitorch2.jit.capture.values.base import NotKnown, UserRaise, Value
 from minitorch2.jit.guards import GuardSet, define
 from minitorch2.jit.ir.graph import Graph
+from minitorch2.tensors import Tensor
 
 FreeSizes = Mapping[str, frozenset[int]]
 
@@ -176,7 +177,7 @@ def _finished(guards: GuardSet) -> GuardSet:
 
 def _check_memory(state: CaptureState) -> None:
     """Inputs that are written must share memory with no other input, now and later."""
-    tensors = [item for item in state.inputs if item.fake is not None]
+    tensors = [item for item in state.inputs if isinstance(item.object, Tensor)]
     written = [item for item in tensors if state.is_written(item)]
     for item in written:
         if item.object.requires_grad:  # whether a write is allowed depends on it

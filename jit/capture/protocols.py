@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.values.base import Keywords, NotKnown, Value
 from minitorch2.jit.capture.values.constants import Constant, is_constant
+from minitorch2.jit.capture.values.floats import FloatValue, float_arithmetic
 from minitorch2.jit.capture.values.mappings import DictValue, IdentityValue, ObjectKey
 from minitorch2.jit.capture.values.objects import ObjectValue
 from minitorch2.jit.capture.values.sequences import (
@@ -82,6 +83,9 @@ def binary(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
     function, method, reflected = BINARY[symbol]
     if isinstance(left, ObjectValue) or isinstance(right, ObjectValue):
         return _special(machine, symbol, left, right, method, reflected)
+    found = float_arithmetic(machine, symbol, function, [left, right])
+    if found is not None:
+        return found
     if isinstance(left, SequenceValue) or isinstance(right, SequenceValue):
         found = _sequence_arithmetic(machine, symbol, left, right)
         if found is not None:
@@ -99,7 +103,8 @@ def inplace(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
     """`left symbol= right`."""
     left, right = machine.real(left), machine.real(right)
     if isinstance(left, TensorValue):
-        return machine.run_python(INPLACE[symbol], [left, right], {})
+        found = float_arithmetic(machine, symbol, INPLACE[symbol], [left, right])
+        return found or machine.run_python(INPLACE[symbol], [left, right], {})
     native = (ListValue, "+"), (SetValue, "|"), (DictValue, "|")
     if any(isinstance(left, kind) and symbol == sign for kind, sign in native):
         name = "__iadd__" if symbol == "+" else "__ior__"
@@ -167,6 +172,8 @@ def unary(machine: Machine, symbol: str, value: Value) -> Value:
             name = value.python_type().__name__
             return machine.type_error(f"bad operand type for unary {symbol}: '{name}'")
         return found
+    if symbol == "-" and isinstance(value, FloatValue):
+        return binary(machine, "*", value, Constant(-1))
     return machine.run_python(function, [value], {})
 
 

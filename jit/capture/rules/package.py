@@ -14,6 +14,7 @@ from minitorch2 import dispatch
 from minitorch2.jit.capture.source import ConstantSource
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, Value
 from minitorch2.jit.capture.values.constants import Constant
+from minitorch2.jit.capture.values.floats import lowered_operands
 from minitorch2.jit.capture.values.tensors import NUMBERS, TensorValue
 from minitorch2.tensors import Tensor
 
@@ -70,7 +71,11 @@ def run_directly(
     if function.__name__ in NUMBERS:
         machine.stop("data-dependent", f"{function.__name__}()")
     try:
-        plain = [machine.real(argument).lower(machine) for argument in args]
+        op = getattr(function, "op", None)
+        given = [machine.real(argument) for argument in args]
+        plain = lowered_operands(machine, op, given) if op is not None else None
+        if plain is None:
+            plain = [argument.lower(machine) for argument in given]
         named = {key: machine.real(value).lower(machine) for key, value in kwargs.items()}
     except NotKnown as unknown:
         if getattr(function, "op", None) is None:

@@ -3,6 +3,7 @@
 - base: Value, the protocol of all of them; Lazy, which reads (and guards) on first use
 - constants: numbers, strings, dtypes, classes of the builtins ... known by value
 - tensors: a fake tensor and the graph value it stands for
+- floats: a Python float that changes from call to call
 - sequences: tuples, lists, slices, sets
 - mappings: dicts
 - iterators: iterators over known things, and generators of inlined functions

@@ -185,13 +185,73 @@ def test_an_int_that_changes_becomes_symbolic():
     assert run(X, 101)[3] == "101 of 101"
 
 
+def test_a_float_that_changes_becomes_an_input():
+    class Group:
+        rate = 0.5
+
+    group = Group()
+    group.rate = 0.5
+
+    def fn(x):
+        y = x * (1 - group.rate * 0.1) - group.rate
+        y.mul_(group.rate)
+        group.last = group.rate * 3
+        return y + torch.mul(x, group.rate / 3), group.rate
+
+    run = compiled(fn)
+    for rate in (0.5, 0.1, 0.3, 1e-7):
+        group.rate = rate
+        (y, same), last = run(X), group.last
+        expected, _ = fn(X)
+        assert y.tolist() == expected.tolist() and y.dtype is torch.float32
+        assert same == rate and last == group.last and type(last) is float
+    assert entries(run) == 2
+
+
+def test_a_float_that_is_looked_at_is_guarded():
+    def fn(x, rate):
+        return x * rate if rate > 0.5 else x
+
+    run = compiled(fn)
+    assert [run(X, rate).tolist()[0][0] for rate in (0.25, 0.75, 0.5)] == [1, 0.75, 1]
+    assert compiled(lambda n, rate: n * rate)(torch.arange(3), 0.5).dtype is torch.float32
+
+
+def test_a_whole_training_step_with_a_schedule():
+    def train(wrap):
+        torch.manual_seed(0)
+        net = nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.Dropout(0.2), nn.Linear(8, 3))
+        optimizer = torch.optim.AdamW(net.parameters(), lr=0.05)
+        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 10)
+        x, y = torch.randn(16, 4), torch.randint(0, 3, (16,))
+
+        def step(x, y):
+            optimizer.zero_grad()
+            loss = nn.functional.cross_entropy(net(x), y)
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        run = wrap(step)
+        losses = []
+        for _ in range(5):
+            losses.append(run(x, y).item())
+            schedule.step()
+        return losses, [parameter.tolist() for parameter in net.parameters()], run
+
+    losses, parameters, run = train(compiled)
+    expected, expected_parameters, _ = train(lambda step: step)
+    assert losses == expected and parameters == expected_parameters
+    assert entries(run) == 2
+
+
 def test_the_limit_warns_once_and_runs_as_python():
-    run = compiled(lambda x, n: x * n)
+    run = compiled(lambda x, text: x + len(text))
     for n in range(8):
-        assert run(X, n / 2).tolist()[0][0] == n / 2
+        assert run(X, "a" * n).tolist()[0][0] == n + 1
     with pytest.warns(UserWarning, match="compiled 8 times"):
-        assert run(X, 4.0).tolist()[0][0] == 4
-    assert run(X, 4.5).tolist()[0][0] == 4.5
+        assert run(X, "a" * 8).tolist()[0][0] == 9
+    assert run(X, "a" * 9).tolist()[0][0] == 10
     assert entries(run) == 8
 
 

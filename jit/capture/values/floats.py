@@ -1,0 +1,130 @@
+"""A Python float that changes from call to call: a learning rate, a temperature.
+
+In: the float and its source, once it is known to vary. Out: a value that goes through arithmetic
+with numbers and floating tensors as a 0-d float64 tensor, an input of the graph, which rounds as a
+Python float does. Any other use looks at the number, and guards it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from minitorch2.jit.capture.source import Source
+from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
+from minitorch2.jit.capture.values.constants import Constant
+from minitorch2.jit.capture.values.tensors import TensorValue
+from minitorch2.jit.shapes.symbolic_size import SymbolicSize
+from minitorch2.tensors import Tensor
+
+if TYPE_CHECKING:
+    from minitorch2.jit.capture.emit import Emitter
+    from minitorch2.jit.capture.interpreter import Machine
+
+SYMBOLS = frozenset({"+", "-", "*", "/"})
+
+
+class FloatValue(Value):
+    """A float that varies: `number` in this call, computed from `roots`, which have sources."""
+
+    __slots__ = ("machine", "number", "roots", "fake", "looked_at")
+
+    def __init__(
+        self,
+        machine: Machine,
+        number: float,
+        roots: tuple[FloatValue, ...],
+        source: Source | None = None,
+        fake: Tensor | None = None,
+    ):
+        super().__init__(source)
+        self.machine, self.number, self.fake = machine, number, fake
+        self.roots = roots
+        self.looked_at = False
+
+    def python_type(self) -> type:
+        return float
+
+    def describe(self) -> str:
+        return str(self.source) if self.source is not None else "a float that varies"
+
+    def known(self) -> Any:
+        """The number itself, guarded from now on."""
+        for root in self.roots or (self,):
+            if not root.looked_at:
+                root.looked_at = True
+                self.machine.state.guard_value(root.source, root.number)
+        return self.number
+
+    def is_known(self) -> bool:
+        """Whether it is guarded already, so that it is as good as a constant."""
+        return all(root.looked_at for root in self.roots or (self,))
+
+    def tensor(self) -> Tensor:
+        """The 0-d tensor that stands for it in the graph."""
+        if self.fake is None:
+            assert self.source is not None
+            self.fake = self.machine.input_float(self.number, self.source)
+        return self.fake
+
+    def truth(self, machine: Machine) -> bool:
+        return bool(self.known())
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        return Constant(self.known()).get_attribute(machine, name)
+
+    def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        return Constant(self.known()).call_method(machine, name, args, kwargs)
+
+    def emit(self, emitter: Emitter) -> str:
+        if self.source is not None:
+            return emitter.fetch(self.source)
+        if self.is_known():
+            return emitter.constant(self.number)
+        value = self.machine.from_python(self.tensor())
+        return f"{emitter.value(value)}.item()"
+
+
+def is_floating(value: Value) -> bool:
+    """Whether a value is a tensor of a floating dtype."""
+    return isinstance(value, TensorValue) and value.fake.dtype.is_floating_point
+
+
+def float_arithmetic(machine: Machine, symbol: str, function: Any, operands: Arguments) -> Any:
+    """The result of an operator with a varying float among its operands; None: look at it."""
+    floats = [each for each in operands if isinstance(each, FloatValue) and not each.is_known()]
+    if not floats or symbol not in SYMBOLS:
+        return None
+    if any(is_floating(each) for each in operands):
+        plain = [each.tensor() if each in floats else each.lower(machine) for each in operands]
+        return machine.from_python(machine.run_lowered(function, plain, {}))
+    numbers = []
+    for each in operands:
+        number = each.number if isinstance(each, FloatValue) else getattr(each, "value", None)
+        if type(number) not in (int, float) or isinstance(number, SymbolicSize):
+            return None
+        numbers.append(number)
+    if symbol == "/" and numbers[-1] == 0:
+        return None
+    plain = [
+        each.tensor() if each in floats else number
+        for each, number in zip(operands, numbers, strict=True)
+    ]
+    fake = machine.run_lowered(function, plain, {})
+    roots = tuple(dict.fromkeys(root for each in floats for root in each.roots or (each,)))
+    return FloatValue(machine, function(*numbers), roots, None, fake)
+
+
+def lowered_operands(machine: Machine, op: Any, args: Arguments) -> list[Any] | None:
+    """Arguments of an op with varying floats where it takes tensors or numbers alike."""
+    if not any(isinstance(each, FloatValue) for each in args):
+        return None
+    if not any(is_floating(each) for each in args):
+        return None
+    plain = []
+    for each, parameter in zip(args, op.signature.parameters, strict=False):
+        varying = isinstance(each, FloatValue) and not each.is_known()
+        if varying and parameter.type == "Operand":
+            plain.append(each.tensor())
+        else:
+            plain.append(each.lower(machine))
+    return plain if len(plain) == len(args) else None
