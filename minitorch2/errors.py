@@ -1,4 +1,4 @@
-"""Every error minitorch2 raises on purpose: one class per kind of mistake, with a code and a remedy.
+"""Every error raised on purpose: one class per kind of mistake, with a code and a remedy.
 
 In: what was asked, what is wrong, what to do. Out: an exception whose text says those three
 things and names the user's own line. Each class is also the builtin that torch raises for the
@@ -73,7 +73,7 @@ class DimensionError(Mt2Error, IndexError):
     remedy = "Use a dimension between -ndim and ndim - 1."
 
 
-class IndexOutOfRange(Mt2Error, IndexError):
+class IndexOutOfRange(Mt2Error, IndexError, RuntimeError):
     """An index outside the size of the dimension it indexes."""
 
     code = "MT2-0103"

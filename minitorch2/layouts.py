@@ -64,7 +64,7 @@ class Layout:
         return True
 
     def overlaps_itself(self) -> bool:
-        """Whether two indices may name the same element (an expanded dimension, or tight strides)."""
+        """Whether two indices may name the same element (expanded, or with tight strides)."""
         extent = 0
         pairs = zip(self.strides, self.shape, strict=True)
         for stride, size in sorted((stride, size) for stride, size in pairs if size > 1):

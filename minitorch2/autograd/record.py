@@ -108,15 +108,12 @@ def record_write(target: Tensor, source: Any) -> None:
     view = target._view
     if view is None:
         edge = edge_of(source)
-        if edge is None:
-            target.set_history(None)
-        else:
-            spec = spec_of(target)
-            arguments = {"self": spec, "src": spec_of(source)}
-            needs, inputs = (False, True), (spec, spec_of(source))
-            copy = lookup("copy_")
-            node = OpNode(copy, arguments, (None, edge), needs, inputs, (spec,), state.origin)
-            target.set_history(node)
+        edges = (edge_of(target), None) if edge is None else (None, edge)
+        spec = spec_of(target)
+        arguments = {"self": spec, "src": spec_of(source)}
+        needs, inputs = (edge is None, edge is not None), (spec, spec_of(source))
+        copy = lookup("copy_")
+        target.set_history(OpNode(copy, arguments, edges, needs, inputs, (spec,), state.origin))
     else:
         node = CopySlices(view.base, view.steps, source)  # type: ignore[assignment]
         view.base.set_history(node)

@@ -59,9 +59,8 @@ def finished(op: Op, args: tuple, array: Any) -> numpy.ndarray:
     """A result with the strides torch gives it: row-major, or those of the first tensor."""
     if op.keeps:
         return laid_out(array, pointwise_layout(array.shape, [args[0].layout]))
-    if op.kind != "gather" and not array.flags.c_contiguous:
-        return array.copy(order="C")
-    return array
+    usual = array.flags.c_contiguous or op.effects == "data_dependent"  # nonzero: by columns
+    return array if usual else array.copy(order="C")
 
 
 def unwrap(value: Any) -> Any:

@@ -8,7 +8,7 @@ Source: torch's documentation of each function.
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
-from minitorch2.errors import ShapeError
+from minitorch2.errors import DtypeError, OperationError, ShapeError
 from minitorch2.layouts import element_count, normalize_dims
 from minitorch2.ops.table import COMPOSITE, defop, lookup
 from minitorch2.tensors import Tensor
@@ -49,26 +49,37 @@ composite("square(Tensor self) -> Tensor", lambda x: x * x, "self * self.")
 
 
 def _clamp(self, min, max):
+    """The value limited to the bounds. The gradient goes to self where it was kept, the bounds
+    themselves included, else to the bound; nan gets none."""
     if min is None and max is None:
         raise OperationError(
             "clamp()", "at least one of min or max must not be None", "give min=, max= or both"
         )
+    value = _detached(self)
     if min is not None:
-        self = _clamp_one(self, min, "maximum", "ge")
+        value = _op("maximum", value, _detached(min))
     if max is not None:
-        self = _clamp_one(self, max, "minimum", "le")
-    return self
+        value = _op("minimum", value, _detached(max))
+    if not value.dtype.is_floating_point:
+        return value
+    kept = [_op("ge", self, min)] if min is not None else []
+    kept += [_op("le", self, max)] if max is not None else []
+    if isinstance(max, Tensor):
+        above = _op("gt", self, max)
+        if min is not None:
+            above = _op("logical_or", above, _op("gt", min, max))
+        value = _op("where", above, max, value)
+    if isinstance(min, Tensor):
+        below = _op("lt", self, min)
+        if max is not None:
+            below = _op("logical_and", below, _op("lt", min, max))
+        value = _op("where", below, min, value)
+    inside = _op("logical_and", *kept) if len(kept) == 2 else kept[0]
+    return _op("where", inside, self, value)
 
 
-def _clamp_one(self, bound, function, keeps):
-    """One bound. The gradient passes where the element was kept, the bound itself included."""
-    if isinstance(bound, Tensor):
-        return _op(function, self, bound)
-    result = _op(function, self.detach() if self.dtype.is_floating_point else self, bound)
-    if not self.dtype.is_floating_point:
-        return result
-    inside = _op("logical_or", _op(keeps, self, bound), _op("isnan", self))
-    return _op("where", inside, self, result)
+def _detached(value):
+    return value.detach() if isinstance(value, Tensor) else value
 
 
 composite(
@@ -91,9 +102,21 @@ composite(
     lambda self, max: _clamp(self, None, max),
     "Elements not above max.",
 )
+
+
+def _masked_fill(self, mask, value):
+    if mask.dtype is not dtypes.bool:
+        raise DtypeError(
+            "masked_fill()",
+            f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype}",
+            "compare it: mask != 0",
+        )
+    return _op("where", mask, _like(value, self), self)
+
+
 composite(
     "masked_fill(Tensor self, Tensor mask, Operand value) -> Tensor",
-    lambda self, mask, value: _op("where", mask, _like(value, self), self),
+    _masked_fill,
     "`self` with `value` where the mask is true.",
 )
 
@@ -127,7 +150,7 @@ def _count(self, dims):
 def _mean(self, dim, keepdim, dtype):
     wanted = dtype or self.dtype
     if not wanted.is_floating_point:
-        raise OperationError(
+        raise DtypeError(
             f"mean() of a tensor of dtype {self.dtype}",
             "could not infer output dtype: it must be floating point",
             "convert first: x.float().mean()",
@@ -152,7 +175,10 @@ def _var(self, dim, unbiased, keepdim, correction):
     return total / (count if count > 0 else 0.0)
 
 
-_VAR = "(Tensor self, int[]? dim=None, bool unbiased=True, bool keepdim=False, *, int? correction=None)"
+_VAR = (
+    "(Tensor self, int[]? dim=None, bool unbiased=True, bool keepdim=False, *, "
+    "int? correction=None)"
+)
 composite(f"var{_VAR} -> Tensor", _var, "The variance over `dim` (count - correction below).")
 composite(
     f"std{_VAR} -> Tensor", lambda *args: _var(*args).sqrt(), "The standard deviation over `dim`."
@@ -170,6 +196,10 @@ composite(
 
 def _logsumexp(self, dim, keepdim):
     dims = normalize_dims(dim, self.ndim)
+    if not self.dtype.is_floating_point:
+        self = self.to(dtypes.get_default_dtype())
+    if any(self.layout.shape[d] == 0 for d in dims):  # there is no largest element
+        return _op("sum", self.exp(), dims, keepdim, None).log()
     top = self.detach().amax(dims, keepdim=True)
     top = _op("where", _op("isfinite", top), top, 0.0)
     total = (self - top).exp().sum(dims, keepdim=True).log() + top
@@ -187,20 +217,30 @@ def _norm(self, p, dim, keepdim, dtype):
     if dtype is not None:
         self = self.to(dtype)
     dims = normalize_dims(dim, self.ndim)
+    if not self.dtype.is_floating_point:
+        raise DtypeError(
+            f"norm() of a tensor of dtype {self.dtype}",
+            "Expected a floating point tensor as input",
+            "convert first: x.float().norm()",
+        )
     if p in ("fro", None) or p == 2:
-        # The square root has no finite slope at zero; torch gives a zero row a zero gradient.
-        total = (self * self).sum(dims, keepdim=keepdim)
-        zero = total == 0
-        return _op("where", zero, 0.0, _op("where", zero, 1.0, total).sqrt())
+        return _root((self * self).sum(dims, keepdim=keepdim), 2)
     if p == float("inf"):
         return self.abs().amax(dims, keepdim=keepdim)
     if p == float("-inf"):
         return self.abs().amin(dims, keepdim=keepdim)
     if p == 0:
-        return (self != 0).to(self.dtype).sum(dims, keepdim=keepdim)
+        return _op("where", self != 0, 1.0, self * 0).sum(dims, keepdim=keepdim)
     if p == 1:
         return self.abs().sum(dims, keepdim=keepdim)
-    return (self.abs() ** p).sum(dims, keepdim=keepdim) ** (1.0 / p)
+    return _root((self.abs() ** p).sum(dims, keepdim=keepdim), p)
+
+
+def _root(total, p):
+    """A root has no finite slope at zero; torch gives a zero row a zero gradient."""
+    zero = total == 0
+    safe = _op("where", zero, 1.0, total)
+    return _op("where", zero, 0.0, safe.sqrt() if p == 2 else safe ** (1.0 / p))
 
 
 composite(

@@ -255,7 +255,7 @@ CONVERT = defop(
     doc="The elements in another dtype.",
 )
 
-# What a write under no_grad leaves behind when a graph is made functional: other data, same history.
+# What a write under no_grad leaves in a functional graph: other data, same history.
 defop(
     "rebase(Tensor self, Tensor data) -> Tensor",
     POINTWISE,

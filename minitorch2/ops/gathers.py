@@ -37,7 +37,7 @@ def check_index(index, size, dim, name):
 
 def _check_index_dtype(index, name):
     if index.dtype not in (dtypes.int64, dtypes.int32):
-        raise DtypeError(
+        raise (IndexOutOfRange if name == "indexing" else DtypeError)(
             f"{name} with an index of dtype {index.dtype}",
             "expected dtype int64 for index",
             "use index.long()",
@@ -99,8 +99,23 @@ def _scatter_add(a, dim, index, src):
 
 def _infer_scatter(self, dim, index, src):
     _check_index_dtype(index, "scatter()")
-    normalize_dim(dim, self.ndim)
-    if src is not None and self.dtype is not src.dtype:
+    at = normalize_dim(dim, self.ndim)
+    tensors = [self, index] + ([src] if hasattr(src, "dtype") else [])
+    if len({max(each.ndim, 1) for each in tensors}) > 1 and 0 not in index.shape:
+        raise ShapeError(
+            f"scatter({', '.join(describe_value(each) for each in tensors)})",
+            "Index tensor must have the same number of dimensions as self and src tensors",
+            "unsqueeze or expand the index",
+        )
+    for d, size in enumerate(index.shape if self.ndim and 0 not in index.shape else ()):
+        if (d != at and size > self.shape[d]) or (len(tensors) == 3 and size > src.shape[d]):
+            raise ShapeError(
+                f"scatter({', '.join(describe_value(each) for each in tensors)}, dim={dim})",
+                f"Expected index to be no larger than self apart from dimension {at} and no "
+                f"larger than src; it is at dimension {d}",
+                "slice the index, or expand what it indexes",
+            )
+    if len(tensors) == 3 and self.dtype is not src.dtype:
         raise DtypeError(
             "scatter()",
             f"expected self.dtype to be equal to src.dtype, got {self.dtype} and {src.dtype}",
@@ -146,25 +161,27 @@ def _write_corner(base, value, dim):
 def _scatter(a, dim, index, src):
     result = a.copy()
     if a.ndim == 0:
-        return numpy.asarray(src.reshape(()) if index.size else result, a.dtype).copy()
+        source = src.reshape(()) if isinstance(src, numpy.ndarray) else src
+        return numpy.asarray(source if index.size else result, a.dtype).copy()
     check_index(index, a.shape[dim], dim, "scatter()")
     places = list(numpy.indices(index.shape, sparse=True))
     places[dim] = index
-    result[tuple(places)] = src[tuple(slice(size) for size in index.shape)]
+    if isinstance(src, numpy.ndarray):
+        src = src[tuple(slice(size) for size in index.shape)]
+    result[tuple(places)] = src
     return result
 
 
 def _scatter_vjp(s, g):
     zeros = _op("full", tuple(s.index.shape), 0, g.dtype, g.device)
-    return (
-        _op("scatter", g, s.dim, s.index, zeros),
-        None,
-        _pad_to(_op("gather", g, s.dim, s.index), s.src.shape),
-    )
+    to_source = None
+    if s.needs[2]:
+        to_source = _pad_to(_op("gather", g, s.dim, s.index), s.src.shape)
+    return _op("scatter", g, s.dim, s.index, zeros), None, to_source
 
 
 defop(
-    "scatter(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+    "scatter(Tensor self, int dim, Tensor index, Operand src) -> Tensor",
     GATHER,
     eager=_scatter,
     infer=_infer_scatter,
@@ -184,7 +201,7 @@ def _infer_index_select(self, dim, index):
     _check_index_dtype(index, "index_select()")
     at = normalize_dim(dim, self.ndim)
     if index.ndim > 1:
-        raise ShapeError("index_select()", "Index should be a vector", "flatten the index")
+        raise IndexOutOfRange("index_select()", "Index should be a vector", "flatten the index")
     count = index.shape[0] if index.ndim else 1
     shape = tuple(self.shape)
     return Meta(shape[:at] + (count,) + shape[at + 1 :], self.dtype)
@@ -197,7 +214,10 @@ defop(
     infer=_infer_index_select,
     saves="index",
     effects="may_fail",
-    vjp=lambda s, g: (_op("index_add", _zeros(s.self, g), s.dim, s.index, g), None),
+    vjp=lambda s, g: (
+        (_op("index_add", _zeros(s.self, g), s.dim, s.index, g) if s.self.ndim else g),
+        None,
+    ),
     doc="The entries of a dimension at the given indices.",
 )
 
@@ -212,7 +232,17 @@ def _index_add(a, dim, index, source):
 
 def _infer_index_add(self, dim, index, source):
     _check_index_dtype(index, "index_add()")
-    normalize_dim(dim, self.ndim)
+    at = normalize_dim(dim, self.ndim)
+    count = index.shape[0] if index.ndim else 1
+    expected = (*self.shape[:at], count, *self.shape[at + 1 :])
+    if tuple(source.shape) != tuple(expected) and self.ndim:
+        raise ShapeError(
+            f"index_add({describe_value(self)}, {dim}, {describe_value(index)}, "
+            f"{describe_value(source)})",
+            f"Number of indices ({count}) should be equal to source.size(dim), and the other "
+            "sizes to self's",
+            f"give a source of shape {list(expected)}",
+        )
     return Meta(tuple(self.shape), self.dtype)
 
 
@@ -241,7 +271,10 @@ def _infer_index(self, indices):
                 "index fewer dimensions",
             )
     found = [tuple(index.shape) for index in indices if index is not None]
-    block = broadcast_shapes(*found, asked="indexing with tensors: shape mismatch")
+    try:
+        block = broadcast_shapes(*found, asked="indexing with tensors")
+    except ShapeError as error:
+        raise IndexOutOfRange(error.asked, f"shape mismatch: {error.wrong}", error.fix) from None
     places = [at for at, index in enumerate(indices) if index is not None]
     rest = [size for at, size in enumerate(shape) if at >= len(indices) or indices[at] is None]
     adjacent = places[-1] - places[0] + 1 == len(places)
@@ -300,7 +333,20 @@ def _index_put_vjp(s, g):
 
 def _infer_index_put(self, indices, values, accumulate):
     picked = _infer_index(self, indices)
-    broadcast_shapes(picked.shape, tuple(values.shape), asked="index_put: shape mismatch")
+    if values.dtype is not self.dtype:
+        raise DtypeError(
+            f"index_put({describe_value(self)}, values {describe_value(values)})",
+            "Index put requires the source and destination dtypes match, got "
+            f"{self.dtype} for the destination and {values.dtype} for the source",
+            "convert the values first: values.to(x.dtype)",
+        )
+    if broadcast_shapes(picked.shape, tuple(values.shape), asked="index_put") != picked.shape:
+        raise ShapeError(
+            f"index_put({describe_value(self)}, values {describe_value(values)})",
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to "
+            f"indexing result of shape {list(picked.shape)}",
+            "the values must broadcast to what the indices pick",
+        )
     return Meta(tuple(self.shape), self.dtype)
 
 
@@ -319,8 +365,6 @@ defop(
     "nonzero(Tensor self) -> Tensor",
     GATHER,
     effects="data_dependent",
-    eager=lambda a: numpy.stack(numpy.nonzero(numpy.atleast_1d(a)), 1).astype(numpy.int64)[
-        :, : a.ndim
-    ],
+    eager=lambda a: numpy.stack(numpy.nonzero(numpy.atleast_1d(a)))[: a.ndim].T,
     doc="The indices of the non-zero elements, one row for each.",
 )

@@ -9,7 +9,7 @@ Source: torch's in-place rules: the result must fit the shape and dtype of what 
 import numpy
 
 from minitorch2 import dtypes
-from minitorch2.autograd.graph import Spec, fit_gradient
+from minitorch2.autograd.graph import Spec, fit_gradient, spec_of, zeros_like_spec
 from minitorch2.autograd.record import check_write, record_write
 from minitorch2.dispatch import call, run_backend, state
 from minitorch2.errors import DtypeError, InPlaceError, ShapeError
@@ -40,6 +40,13 @@ def _infer_copy(self, src, non_blocking):
     return Meta(tuple(self.shape), self.dtype)
 
 
+def _copy_vjp(s, g):
+    """What was overwritten counts no more: zeros reach it where nothing else would be reached."""
+    if s.needs[0]:
+        return zeros_like_spec(spec_of(g)), None
+    return None, fit_gradient(g, Spec(s.src.shape, s.src.dtype, None))
+
+
 COPY = defop(
     "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
     INPLACE,
@@ -47,7 +54,7 @@ COPY = defop(
     infer=_infer_copy,
     effects="writes",
     function=False,
-    vjp=lambda s, g: (None, fit_gradient(g, Spec(s.src.shape, s.src.dtype, None))),
+    vjp=_copy_vjp,
     doc="Overwrite the tensor with another, converted and broadcast.",
 )
 

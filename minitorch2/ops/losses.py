@@ -6,11 +6,13 @@ prediction.
 Source: torch.nn.functional's documentation.
 """
 
+import numpy
+
 from minitorch2.dispatch import call
-from minitorch2.errors import ArgumentValueError, ShapeError
+from minitorch2.errors import ArgumentValueError
 from minitorch2.ops.infer import describe_value
 from minitorch2.ops.neural import neural
-from minitorch2.ops.table import lookup
+from minitorch2.ops.table import POINTWISE, defop, lookup
 
 
 def _op(name, *args):
@@ -35,7 +37,7 @@ def _nll_loss(input, target, weight, ignore_index, reduction):
     at = 1 if input.ndim > 1 else 0
     expected = tuple(input.shape[:at]) + tuple(input.shape[at + 1 :])
     if tuple(target.shape) != expected:
-        raise ShapeError(
+        raise ArgumentValueError(
             f"nll_loss({describe_value(input)}, target {describe_value(target)})",
             f"Expected target of shape {list(expected)}, got {list(target.shape)}",
             "give one class index for each prediction",
@@ -128,10 +130,11 @@ neural(
 
 
 def _smooth_l1(input, target, reduction, beta):
-    gap = (input - target).abs()
+    gap = input - target
     if beta == 0:
-        return _reduced(gap, reduction)
-    return _reduced(_op("where", gap < beta, gap * gap * (0.5 / beta), gap - 0.5 * beta), reduction)
+        return _reduced(gap.abs(), reduction)
+    near, far = gap * gap * (0.5 / beta), gap.abs() - 0.5 * beta
+    return _reduced(_op("where", gap.abs() < beta, near, far), reduction)
 
 
 neural(
@@ -141,14 +144,48 @@ neural(
 )
 
 
+def _bce_vjp(s, g):
+    """Finite also where a probability is exactly 0 or 1."""
+    x, y = s.self, s.target
+    slope = _op("maximum", (1 - x) * x, 1e-12)
+    return g * (x - y) / slope, g * ((-x).log1p() - x.log())
+
+
+defop(
+    "bit_entropy(Operand self, Operand target) -> Tensor",
+    POINTWISE,
+    eager=lambda x, y: (
+        (y - 1) * numpy.maximum(numpy.log1p(-x), -100) - y * numpy.maximum(numpy.log(x), -100)
+    ),
+    expr="(target - 1) * maximum(log1p(-self), -100.0) - target * maximum(log(self), -100.0)",
+    promote="float",
+    saves="self target",
+    vjp=_bce_vjp,
+    method=False,
+    function=False,
+    torch="torch.nn.functional.binary_cross_entropy",
+    doc="Bits wasted (in nats) on coding a bit with a wrong probability; logs stop at -100.",
+)
+
+
+def _same_shape(input, target, name):
+    if tuple(input.shape) != tuple(target.shape):
+        raise ArgumentValueError(
+            f"{name}({describe_value(input)}, target {describe_value(target)})",
+            f"Target size ({list(target.shape)}) must be the same as input size "
+            f"({list(input.shape)})",
+            "reshape one of them",
+        )
+
+
 def _bce(input, target, weight, reduction):
-    loss = -(
-        target * input.log().clamp_min(-100.0) + (1 - target) * (1 - input).log().clamp_min(-100.0)
-    )
+    _same_shape(input, target, "binary_cross_entropy")
+    loss = _op("bit_entropy", input, target)
     return _reduced(loss if weight is None else loss * weight, reduction)
 
 
 def _bce_logits(input, target, weight, reduction, pos_weight):
+    _same_shape(input, target, "binary_cross_entropy_with_logits")
     soft = _op("logsigmoid", input)
     if pos_weight is None:
         loss = (1 - target) * input - soft

@@ -9,8 +9,8 @@ import numpy
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
-from minitorch2.errors import ArgumentTypeError, ShapeError
-from minitorch2.layouts import broadcast_shapes, normalize_dim
+from minitorch2.errors import ArgumentValueError, ShapeError
+from minitorch2.layouts import broadcast_shapes, normalize_dim, normalize_dims
 from minitorch2.ops.infer import describe_value
 from minitorch2.ops.table import GATHER, Meta, defop, lookup
 
@@ -25,7 +25,7 @@ def _zeros(spec, like):
 
 def _infer_cat(tensors, dim):
     if not tensors:
-        raise ArgumentTypeError(
+        raise ArgumentValueError(
             "cat([])", "expected a non-empty list of Tensors", "give at least one tensor"
         )
     real = [t for t in tensors if not (t.ndim == 1 and t.shape[0] == 0)] or list(tensors[:1])
@@ -89,15 +89,21 @@ defop(
 )
 
 
+def _infer_flip(self, dims):
+    normalize_dims(dims, self.ndim)
+    return Meta(tuple(self.shape), self.dtype)
+
+
 def _flip(a, dims):
-    return numpy.flip(a, [normalize_dim(d, a.ndim) for d in dims]).copy()
+    return numpy.flip(a, normalize_dims(dims, a.ndim) if dims else ()).copy()
 
 
 defop(
     "flip(Tensor self, int[...] dims) -> Tensor",
     GATHER,
     eager=_flip,
-    infer=lambda self, dims: Meta(tuple(self.shape), self.dtype),
+    infer=_infer_flip,
+    keeps=True,
     vjp=lambda s, g: _op("flip", g, s.dims),
     doc="Dimensions reversed, as a copy.",
 )
@@ -106,6 +112,7 @@ defop(
     "clone(Tensor self) -> Tensor",
     GATHER,
     eager=lambda a: a.copy(order="K"),
+    keeps=True,
     infer=lambda self: Meta(tuple(self.shape), self.dtype),
     vjp=lambda s, g: g,
     doc="A copy with its own memory.",
@@ -154,7 +161,14 @@ defop(
     "composite",
     decomp=_sum_to_size,
     doc="Summed over the dimensions along which `size` was broadcast.",
+    function=False,
 )
+
+
+def _infer_sort(self, dim, descending, stable):
+    normalize_dim(dim, self.ndim)
+    shape = tuple(self.shape)
+    return Meta(shape, self.dtype), Meta(shape, dtypes.int64)
 
 
 def _sort(a, dim, descending, stable):
@@ -175,10 +189,8 @@ defop(
     GATHER,
     eager=_sort,
     saves="results",
-    infer=lambda self, dim, descending, stable: (
-        Meta(tuple(self.shape), self.dtype),
-        Meta(tuple(self.shape), dtypes.int64),
-    ),
+    infer=_infer_sort,
+    keeps=True,
     vjp=lambda s, g, _: (
         _op("scatter", _zeros(s.self, g), s.dim, s.results[1], g) if s.self.ndim else g
     ),

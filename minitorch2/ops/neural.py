@@ -10,7 +10,7 @@ import math
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
-from minitorch2.errors import ArgumentValueError, ShapeError
+from minitorch2.errors import ArgumentValueError, DtypeError, OperationError, ShapeError
 from minitorch2.layouts import normalize_dim
 from minitorch2.ops.composites import composite
 from minitorch2.ops.infer import describe_value
@@ -49,19 +49,35 @@ neural(
 )
 
 
-def _softmax(input, dim, dtype):
+def _softmax_input(input, dim, dtype, name):
+    """The input in the dtype wanted, row-major as the result is."""
+    normalize_dim(dim, input.ndim)
     if dtype is not None:
         input = input.to(dtype)
+    if not input.dtype.is_floating_point:
+        raise DtypeError(
+            f"{name}({describe_value(input)})",
+            f"{name} is not defined for {input.dtype}",
+            "convert it, or pass dtype=",
+        )
+    return input.contiguous()
+
+
+def _softmax(input, dim, dtype):
+    input = _softmax_input(input, dim, dtype, "softmax")
+    if input.ndim and input.layout.shape[dim] == 0:
+        return input.clone()
     shifted = input - input.detach().amax(dim, keepdim=True) if input.ndim else input * 0
     powers = shifted.exp()
     return powers / powers.sum(dim, keepdim=True) if input.ndim else powers
 
 
 def _log_softmax(input, dim, dtype):
-    if dtype is not None:
-        input = input.to(dtype)
+    input = _softmax_input(input, dim, dtype, "log_softmax")
     if not input.ndim:
         return input * 0
+    if input.layout.shape[dim] == 0:
+        return input.clone()
     shifted = input - input.detach().amax(dim, keepdim=True)
     return shifted - shifted.exp().sum(dim, keepdim=True).log()
 
@@ -104,39 +120,64 @@ neural(
 )
 neural(
     "elu(Tensor input, float alpha=1.0) -> Tensor",
-    lambda x, alpha: _op("where", x > 0, x, _op("minimum", x, 0.0).expm1() * alpha),
+    lambda x, alpha: _op("where", x <= 0, _op("where", x <= 0, x, 0.0).expm1() * alpha, x),
     "input where positive, else alpha * (exp(input) - 1).",
 )
 neural(
     "softplus(Tensor input, float beta=1.0, float threshold=20.0) -> Tensor",
     lambda x, beta, limit: _op(
-        "where", x * beta > limit, x, (_op("minimum", x * beta, limit)).exp().log1p() / beta
+        "where",
+        x * beta > limit,
+        x,
+        _op("where", x * beta > limit, 0.0, x * beta).exp().log1p() / beta,
     ),
     "log(1 + exp(beta * input)) / beta, linear above the threshold.",
 )
+
+
+def _logsigmoid(x):
+    x = x.contiguous()
+    size = _op("where", x >= 0, -x, x)
+    return _op("where", x >= 0, 0.0, x) - size.exp().log1p()
+
+
 neural(
     "logsigmoid(Tensor input) -> Tensor",
-    lambda x: _op("minimum", x, 0.0) - (-x.abs()).exp().log1p(),
+    _logsigmoid,
     "log(sigmoid(input)).",
 )
+
+
+def _between(x, low, high):
+    """Limited to [low, high]; unlike clamp, the bounds themselves get no gradient."""
+    limited = x.detach().clamp(low, high)
+    return _op("where", _op("logical_or", x <= low, x >= high), limited, x)
+
+
 neural(
     "hardtanh(Tensor input, float min_val=-1.0, float max_val=1.0) -> Tensor",
-    lambda x, low, high: x.clamp(low, high),
+    lambda x, low, high: _between(x, low, high),
     "input limited to [min_val, max_val].",
 )
-neural("relu6(Tensor input) -> Tensor", lambda x: x.clamp(0.0, 6.0), "input limited to [0, 6].")
+neural("relu6(Tensor input) -> Tensor", lambda x: _between(x, 0.0, 6.0), "input limited to [0, 6].")
 
 
-def _layer_norm(input, normalized_shape, weight, bias, eps):
+def _normalized_dims(input, normalized_shape, name):
+    """The last dimensions, over which a normalization goes."""
     count = len(normalized_shape)
     if tuple(input.shape[-count:]) != tuple(normalized_shape):
         raise ShapeError(
-            f"layer_norm({describe_value(input)}, {list(normalized_shape)})",
+            f"{name}({describe_value(input)}, {list(normalized_shape)})",
             f"given normalized_shape={list(normalized_shape)}, expected input with "
             f"shape [*, {', '.join(map(str, normalized_shape))}]",
             "normalize over the input's last sizes",
         )
-    dims = tuple(range(-count, 0))
+    return tuple(range(-count, 0))
+
+
+def _layer_norm(input, normalized_shape, weight, bias, eps):
+    dims = _normalized_dims(input, normalized_shape, "layer_norm")
+    input = input.contiguous()
     centred = input - input.mean(dims, keepdim=True)
     variance = (centred * centred).mean(dims, keepdim=True)
     result = centred * (variance + eps).rsqrt()
@@ -154,7 +195,8 @@ neural(
 
 
 def _rms_norm(input, normalized_shape, weight, eps):
-    dims = tuple(range(-len(normalized_shape), 0))
+    dims = _normalized_dims(input, normalized_shape, "rms_norm")
+    input = input.contiguous()
     eps = _EPSILON[input.dtype.name] if eps is None else eps
     result = input * ((input * input).mean(dims, keepdim=True) + eps).rsqrt()
     return result if weight is None else result * weight
@@ -187,6 +229,14 @@ neural(
 def _one_hot(input, num_classes):
     if num_classes < 0:
         num_classes = int(input.max().item()) + 1
+    if input.storage.block is not None and input.numel():  # nothing to look at while tracing
+        low, high = int(input.min().item()), int(input.max().item())
+        if low < 0 or high >= num_classes:
+            raise OperationError(
+                f"one_hot(num_classes={num_classes})",
+                f"Class values must be from 0 to num_classes - 1, but go from {low} to {high}",
+                "raise num_classes, or check the class numbers",
+            )
     classes = _op("range_", 0, num_classes, 1, None, input.device)
     return (input.unsqueeze(-1) == classes).to(dtypes.int64)
 

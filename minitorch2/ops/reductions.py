@@ -9,8 +9,9 @@ Source: torch's documentation of each function; extrema share a tie's gradient e
 import numpy
 
 from minitorch2 import dtypes
-from minitorch2.errors import OperationError
+from minitorch2.errors import DtypeError, IndexOutOfRange
 from minitorch2.layouts import normalize_dim, normalize_dims
+from minitorch2.ops.arithmetic import where
 from minitorch2.ops.infer import infer_reduction, sum_dtype
 from minitorch2.ops.table import REDUCTION, Meta, defop
 
@@ -46,7 +47,8 @@ def _sum(a, dim, keepdim, dtype):
 
 
 def _sum_vjp(s, g):
-    return _restore(g, s).expand(s.self.shape)
+    grown = _restore(g, s).expand(s.self.shape)
+    return grown if grown.dtype is s.self.dtype else grown.to(s.self.dtype)
 
 
 defop(
@@ -80,10 +82,13 @@ def _prod_vjp(s, g):
     x, factor = s.self, _restore(g, s)
     zeros = x == 0
     count = zeros.sum(dims, keepdim=True)
-    without = x.masked_fill(zeros, 1.0).prod(dims, keepdim=True)
-    usual = without / x.masked_fill(zeros, 1.0)
-    others = (count == 0) * usual + ((count == 1) & zeros) * without
-    return factor * others
+    safe = x.masked_fill(zeros, 1.0)
+    without = safe.prod(dims, keepdim=True)
+    vanishing = where(zeros, x, 0.0).sum(dims, keepdim=True)  # 0, but its own slope is not
+    at_zero = where(count == 1, without, where(count == 2, (vanishing - x) * without, 0.0))
+    usual = where(count == 0, 1.0, where(count == 1, vanishing, 0.0)) * without / safe
+    found = factor * where(zeros, at_zero, usual)
+    return found if found.dtype is x.dtype else found.to(x.dtype)
 
 
 defop(
@@ -103,7 +108,7 @@ defop(
 def _check_not_empty(self, dim, name):
     dims = normalize_dims(dim, self.ndim)
     if any(self.shape[d] == 0 for d in dims):
-        raise OperationError(
+        raise IndexOutOfRange(
             f"{name}() over an empty dimension",
             "Expected reduction dim to have non-zero size",
             "reduce over a dimension that has elements",
@@ -156,7 +161,10 @@ def _index_of(function):
 
 
 def _infer_index(self, dim, keepdim):
+    if self.dtype is dtypes.bool:
+        raise DtypeError("argmax()", "argmax/argmin is not defined for bools", "convert: x.int()")
     if dim is None:
+        _check_not_empty(self, None, "argmax")
         return Meta((1,) * self.ndim if keepdim else (), dtypes.int64)
     _check_not_empty(self, dim, "argmax")
     return infer_reduction(self, normalize_dim(dim, self.ndim), keepdim, dtypes.int64)
@@ -192,6 +200,11 @@ for _name, _function in (("any", numpy.any), ("all", numpy.all)):
     )
 
 
+def _cumsum_vjp(s, g):
+    g = g.flip(s.dim).cumsum(s.dim).flip(s.dim) if s.self.ndim else g
+    return g if g.dtype is s.self.dtype else g.to(s.self.dtype)
+
+
 def _cumsum(a, dim, dtype):
     result = (
         dtype.numpy
@@ -212,6 +225,6 @@ defop(
         normalize_dim(dim, self.ndim),
         Meta(tuple(self.shape), sum_dtype(self, dtype)),
     )[1],
-    vjp=lambda s, g: g.flip(s.dim).cumsum(s.dim).flip(s.dim) if s.self.ndim else g,
+    vjp=_cumsum_vjp,
     doc="Running sums along `dim`.",
 )

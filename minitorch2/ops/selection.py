@@ -7,6 +7,8 @@ Source: torch's documentation of each function.
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
+from minitorch2.errors import OperationError, ShapeError
+from minitorch2.layouts import normalize_dim
 from minitorch2.ops.composites import composite
 from minitorch2.ops.table import lookup
 
@@ -19,6 +21,12 @@ def _op(name, *args):
 
 
 def _triangle(self, diagonal, keep_lower):
+    if self.ndim < 2:
+        raise ShapeError(
+            f"tril/triu of a tensor of shape {list(self.shape)}",
+            "input tensor must have at least 2 dimensions",
+            "unsqueeze it first",
+        )
     rows, columns = self.layout.shape[-2:]
     row = _op("range_", 0, rows, 1, None, self.device).unsqueeze(1)
     column = _op("range_", 0, columns, 1, None, self.device)
@@ -43,7 +51,8 @@ def _pick(name):
     """`max(dim)` and `min(dim)`: the value at the first extremum, which gets all the gradient."""
 
     def values_and_indices(self, dim, keepdim):
-        index = _op(name, self, dim, True)
+        comparable = self.to(dtypes.uint8) if self.dtype is dtypes.bool else self
+        index = _op(name, comparable, dim, True)
         if self.ndim == 0:
             return _op("alias", self), index
         values = _op("gather", self, dim, index)
@@ -73,7 +82,16 @@ composite(
 
 
 def _topk(self, k, dim, largest, sorted):
+    size = self.layout.shape[normalize_dim(dim, self.ndim)] if self.ndim else 1
+    if not 0 <= k <= size:
+        raise OperationError(
+            f"topk({k}, dim={dim}) of a tensor of shape {list(self.shape)}",
+            "selected index k out of range",
+            f"ask for at most {size} elements",
+        )
     values, indices = _op("sort", self, dim, largest, True)
+    if self.ndim == 0:
+        return values, indices
     return (
         _op("slice", values, dim, 0, k, 1).contiguous(),
         _op("slice", indices, dim, 0, k, 1).contiguous(),

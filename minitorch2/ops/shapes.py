@@ -6,8 +6,8 @@ Source: torch's documentation of each function.
 """
 
 from minitorch2.dispatch import call
-from minitorch2.errors import ShapeError
-from minitorch2.layouts import element_count, normalize_dim, resolve_shape
+from minitorch2.errors import DimensionError, IndexOutOfRange, ShapeError
+from minitorch2.layouts import element_count, normalize_dim, normalize_dims, resolve_shape
 from minitorch2.ops.composites import composite
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
@@ -40,6 +40,7 @@ composite(
     "contiguous(Tensor(a) self) -> Tensor(a)",
     _contiguous,
     "The tensor itself when row-major, else a row-major copy.",
+    function=False,
 )
 
 
@@ -95,10 +96,17 @@ composite("t(Tensor(a) self) -> Tensor(a)", _t, "A matrix transposed.")
 
 
 def _movedim(self, source, destination):
-    order = [d for d in range(self.ndim) if d not in [s % self.ndim for s in source]]
-    pairs = sorted(zip((d % self.ndim for d in destination), source, strict=True))
-    for target, dim in pairs:
-        order.insert(target, dim % self.ndim)
+    if len(source) != len(destination):
+        raise ShapeError(
+            f"movedim({list(source)}, {list(destination)})",
+            "the numbers of source and destination dimensions differ",
+            "give each dimension one place",
+        )
+    origins = normalize_dims(source, self.ndim) if source else ()
+    targets = normalize_dims(destination, self.ndim) if destination else ()
+    order = [d for d in range(self.ndim) if d not in origins]
+    for target, dim in sorted(zip(targets, origins, strict=True)):
+        order.insert(target, dim)
     return _op("permute", self, tuple(order))
 
 
@@ -136,7 +144,13 @@ def _narrow(self, dim, start, length):
     size = self.layout.shape[normalize_dim(dim, self.ndim)]
     if start < 0:
         start = start + size
-    if not 0 <= start <= size or start + length > size or length < 0:
+    if not 0 <= start <= size:
+        raise IndexOutOfRange(
+            f"narrow(dim={dim}, start={start}, length={length})",
+            f"start out of range (expected to be in range of [{-size}, {size}], but got {start})",
+            "start inside the dimension",
+        )
+    if start + length > size or length < 0:
         raise ShapeError(
             f"narrow(dim={dim}, start={start}, length={length})",
             f"start ({start}) + length ({length}) exceeds dimension size ({size})",
@@ -160,21 +174,39 @@ def _siblings(parts):
     return tuple(parts)
 
 
+def _parted(self, dim, name):
+    """The size of the dimension that is taken apart."""
+    at = normalize_dim(dim, self.ndim)
+    if self.ndim == 0:
+        raise (DimensionError if name == "unbind" else ShapeError)(
+            f"{name}() of a 0-d tensor",
+            f"{name} expects at least a 1-dimensional tensor",
+            "use unsqueeze(0) first",
+        )
+    return int(self.layout.shape[at])
+
+
 def _unbind(self, dim):
-    size = self.layout.shape[normalize_dim(dim, self.ndim)]
+    size = _parted(self, dim, "unbind")
     return _siblings([_op("select", self, dim, index) for index in range(int(size))])
 
 
 def _split(self, split_size_or_sections, dim):
-    size = int(self.layout.shape[normalize_dim(dim, self.ndim)])
+    size = _parted(self, dim, "split")
     sections = split_size_or_sections
     if isinstance(sections, int):
+        if sections < 0 or (sections == 0 and size != 0):
+            raise ShapeError(
+                f"split({sections}, dim={dim})",
+                f"split expects split_size be positive, but got split_size={sections}",
+                "give a size of at least 1",
+            )
         step = max(sections, 1)
         sections = [min(step, size - at) for at in range(0, size, step)] or [0]
-    if sum(sections) != size:
+    if sum(sections) != size or min(sections, default=0) < 0:
         raise ShapeError(
             f"split({list(sections)}, dim={dim})",
-            f"split_with_sizes expects split_sizes to sum exactly to {size}",
+            f"split_with_sizes expects non-negative split_sizes that sum exactly to {size}",
             "give sizes that add up to the dimension's",
         )
     parts, start = [], 0
@@ -185,8 +217,16 @@ def _split(self, split_size_or_sections, dim):
 
 
 def _chunk(self, chunks, dim):
-    size = int(self.layout.shape[normalize_dim(dim, self.ndim)])
-    return _split(self, max(-(-size // chunks), 1), dim)
+    size = _parted(self, dim, "chunk")
+    if chunks < 1:
+        raise ShapeError(
+            f"chunk({chunks}, dim={dim})",
+            f"chunk expects `chunks` to be greater than 0, got: {chunks}",
+            "ask for at least one part",
+        )
+    if size == 0:
+        return _split(self, [0] * chunks, dim)
+    return _split(self, -(-size // chunks), dim)
 
 
 composite(
@@ -207,7 +247,11 @@ composite(
 
 
 def _stack(tensors, dim):
-    first = tensors[0].shape if tensors else ()
+    if not tensors:
+        raise ShapeError(
+            "stack([])", "stack expects a non-empty TensorList", "give at least one tensor"
+        )
+    first = tensors[0].shape
     for tensor in tensors:
         if tensor.shape != first:
             raise ShapeError(
@@ -229,6 +273,13 @@ composite(
 
 
 def _repeat(self, repeats):
+    if len(repeats) < self.ndim or min(repeats, default=0) < 0:
+        raise ShapeError(
+            f"repeat({list(repeats)}) of a tensor of shape {list(self.shape)}",
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions "
+            "of tensor, and no repeat may be negative",
+            "give one repeat for each dimension",
+        )
     sizes = (1,) * (len(repeats) - self.ndim) + tuple(self.layout.shape)
     self = _op("view", self.contiguous(), sizes)
     grown = _op(
@@ -236,7 +287,8 @@ def _repeat(self, repeats):
         _op("view", self, tuple(x for n in sizes for x in (1, n))),
         tuple(x for r, n in zip(repeats, sizes, strict=True) for x in (r, n)),
     )
-    return _op("reshape", grown, tuple(r * n for r, n in zip(repeats, sizes, strict=True)))
+    size = tuple(r * n for r, n in zip(repeats, sizes, strict=True))
+    return _op("view", _op("contiguous_copy", grown), size)
 
 
 composite(

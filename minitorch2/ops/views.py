@@ -14,6 +14,7 @@ from minitorch2.layouts import (
     check_inside,
     element_count,
     normalize_dim,
+    normalize_dims,
     resolve_shape,
     view_strides,
 )
@@ -114,6 +115,7 @@ defop(
     inverse=_expand_inverse,
     vjp=lambda s, g: _op("sum_to_size", g, s.self.shape),
     doc="Dimensions of size 1 repeated without a copy.",
+    function=False,
 )
 
 
@@ -141,7 +143,7 @@ defop(
 
 def _squeezed(layout, dim):
     ndim = len(layout.shape)
-    dims = range(ndim) if dim is None else [normalize_dim(d, ndim) for d in dim]
+    dims = range(ndim) if dim is None else normalize_dims(dim, ndim) if dim else ()
     keep = [index for index in range(ndim) if index not in dims or layout.shape[index] != 1]
     return Layout(
         tuple(layout.shape[index] for index in keep),
@@ -249,6 +251,7 @@ def _strided_vjp(s, g):
 defop(
     "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)",
     VIEW,
+    effects="may_fail",
     view=_strided,
     vjp=_strided_vjp,
     inverse=lambda base, value, size, stride, offset: _op(
@@ -278,6 +281,12 @@ defop(
 def _diagonal(layout, offset, dim1, dim2):
     ndim = len(layout.shape)
     first, second = normalize_dim(dim1, ndim), normalize_dim(dim2, ndim)
+    if first == second:
+        raise ShapeError(
+            f"diagonal(dim1={dim1}, dim2={dim2})",
+            f"diagonal dimensions cannot be identical {dim1}, {dim2}",
+            "name two dimensions",
+        )
     rows, columns = layout.shape[first], layout.shape[second]
     down, right = max(-offset, 0), max(offset, 0)
     count = max(min(rows - down, columns - right), 0)

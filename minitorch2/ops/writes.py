@@ -9,6 +9,9 @@ Source: torch's documentation of each function.
 import numpy
 
 from minitorch2.dispatch import call
+from minitorch2.errors import ShapeError
+from minitorch2.layouts import contiguous
+from minitorch2.ops.infer import describe_value
 from minitorch2.ops.table import GATHER, Meta, defop, lookup
 from minitorch2.ops.views import slice_bounds
 
@@ -17,7 +20,24 @@ def _op(name, *args):
     return call(lookup(name), args)
 
 
-def _same(self, *rest):
+def _infer_write(view):
+    """The base's type; the written value must have the shape of what the view shows."""
+
+    def infer(self, src, *where):
+        seen = lookup(view).view(contiguous(tuple(self.shape)), *where).shape
+        if tuple(src.shape) != tuple(seen):
+            raise ShapeError(
+                f"{view}_scatter({describe_value(self)}, {describe_value(src)})",
+                f"expected src to have a size equal to the {view} of self, {list(seen)}, "
+                f"but got {list(src.shape)}",
+                "expand or reshape src",
+            )
+        return Meta(tuple(self.shape), self.dtype)
+
+    return infer
+
+
+def _infer_add(self, *rest):
     return Meta(tuple(self.shape), self.dtype)
 
 
@@ -40,12 +60,7 @@ def _slice_place(a, dim, start, end, step):
 
 
 def _select_place(a, dim, index):
-    at = index + a.shape[dim] if index < 0 else index
-    return (
-        numpy.moveaxis(a, dim, 0)[at : at + 1].reshape(numpy.moveaxis(a, dim, 0).shape[1:])
-        if a.ndim == 1
-        else numpy.moveaxis(a, dim, 0)[at]
-    )
+    return a[(slice(None),) * (dim % a.ndim) + (index, ...)]
 
 
 def _zero_like(t):
@@ -67,7 +82,8 @@ defop(
     "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, "
     "int step=1) -> Tensor",
     GATHER,
-    infer=_same,
+    keeps=True,
+    infer=_infer_write("slice"),
     eager=_write_at(_slice_place),
     vjp=_scatter_view_vjp("slice", "slice_scatter"),
     doc="`self` with a slice of a dimension replaced by `src`.",
@@ -75,7 +91,8 @@ defop(
 defop(
     "select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",
     GATHER,
-    infer=_same,
+    keeps=True,
+    infer=_infer_write("select"),
     eager=_write_at(_select_place),
     vjp=_scatter_view_vjp("select", "select_scatter"),
     doc="`self` with one index of a dimension replaced by `src`.",
@@ -91,7 +108,8 @@ def _diagonal_place(a, offset, dim1, dim2):
 defop(
     "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
     GATHER,
-    infer=_same,
+    keeps=True,
+    infer=_infer_write("diagonal"),
     eager=_write_at(_diagonal_place),
     vjp=_scatter_view_vjp("diagonal", "diagonal_scatter"),
     doc="`self` with a diagonal replaced by `src`.",
@@ -108,7 +126,8 @@ defop(
     "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, "
     "int? storage_offset=None) -> Tensor",
     GATHER,
-    infer=_same,
+    keeps=True,
+    infer=_infer_write("as_strided"),
     eager=_write_at(_strided_place),
     vjp=_scatter_view_vjp("as_strided", "as_strided_scatter"),
     doc="`self` with the elements at given strides replaced by `src`.",
@@ -130,7 +149,7 @@ defop(
     "as_strided_add(Tensor self, Tensor src, int[] size, int[] stride, int storage_offset=0)"
     " -> Tensor",
     GATHER,
-    infer=_same,
+    infer=_infer_add,
     eager=_strided_add,
     method=False,
     function=False,

@@ -17,9 +17,17 @@ def ints(*values: object, dtype: str = "i64") -> TensorSpec:
 
 def _gather(op: Op) -> list[Sample]:
     index = ints([0, 1, 2, 0], [2, 2, 0, 1])
-    found = [call(X, 0, index), call(X, 1, ints([3, 0, 0], [1, 1, 1])), call(X, -1, ints([3], [0], [1]))]
+    found = [
+        call(X, 0, index),
+        call(X, 1, ints([3, 0, 0], [1, 1, 1])),
+        call(X, -1, ints([3], [0], [1])),
+    ]
     found += [call(t((3, 4), "i32"), 0, index), call(t((3, 4), "f32", "transposed"), 0, index)]
-    found += [call(t(()), 0, of(0, "i64")), call(X, 1, t((3, 0), "i64")), call(t((3,)), 0, ints(2, 0, 2, 2))]
+    found += [
+        call(t(()), 0, of(0, "i64")),
+        call(X, 1, t((3, 0), "i64")),
+        call(t((3,)), 0, ints(2, 0, 2, 2)),
+    ]
     found += [refused(X, 0, ints([3, 0])), refused(X, 0, ints([-1, 0])), refused(X, 0, ints(0, 1))]
     return [*found, refused(X, 2, index), refused(X, 0, ints([0.5, 0.2], dtype="f32"))]
 
@@ -45,13 +53,22 @@ def _scatter(op: Op) -> list[Sample]:
 def _index_select(op: Op) -> list[Sample]:
     found = [call(X, 0, ints(2, 0, 2)), call(X, 1, ints(3)), call(X, -1, ints(0, 0, dtype="i32"))]
     found += [call(X, 0, of(1, "i64")), call(X, 0, t((0,), "i64")), call(t(()), 0, ints(0))]
-    found += [call(t((2, 3, 4), "f32", "permuted"), 1, ints(1, 1)), call(t((3, 4), "bool"), 0, ints(1))]
+    found += [
+        call(t((2, 3, 4), "f32", "permuted"), 1, ints(1, 1)),
+        call(t((3, 4), "bool"), 0, ints(1)),
+    ]
     return [*found, refused(X, 0, ints(3)), refused(X, 0, ints(-1)), refused(X, 0, ints([0]))]
 
 
 def _index_add(op: Op) -> list[Sample]:
-    found = [call(X, 0, ints(2, 0, 2), t((3, 4), seed="s")), call(X, 1, ints(3), t((3, 1), seed="s"))]
-    found += [call(t((3, 4), "i64"), 0, ints(1, 1), t((2, 4), "i64")), call(t((3,)), 0, of(1, "i64"), t((1,)))]
+    found = [
+        call(X, 0, ints(2, 0, 2), t((3, 4), seed="s")),
+        call(X, 1, ints(3), t((3, 1), seed="s")),
+    ]
+    found += [
+        call(t((3, 4), "i64"), 0, ints(1, 1), t((2, 4), "i64")),
+        call(t((3,)), 0, of(1, "i64"), t((1,))),
+    ]
     found += [call(X, 0, t((0,), "i64"), t((0, 4)))]
     return [*found, refused(X, 0, ints(3), t((1, 4))), refused(X, 0, ints(0), t((2, 4)))]
 
@@ -68,11 +85,22 @@ INDEX_LISTS = (
 def _index(op: Op) -> list[Sample]:
     found = [call(X, indices) for indices in INDEX_LISTS]
     cube = t((2, 3, 4))
-    found += [call(cube, (ints(0, 1), None, ints(1, 2))), call(cube, (None, ints(0, 1), ints(1, 2)))]
+    found += [
+        call(cube, (ints(0, 1), None, ints(1, 2))),
+        call(cube, (None, ints(0, 1), ints(1, 2))),
+    ]
     found += [call(cube, (None, ints([0, 1]), None)), call(cube, (t((0,), "i64"),))]
     found += [call(t((2, 3, 4), "f32", "permuted"), (ints(1, 0),)), call(cube, (of(1, "i64"),))]
-    found += [call(t((3, 4), "i32"), (ints(1),)), call(X, (t((3,), "bool"),)), call(X, (t((3, 4), "bool"),))]
-    found += [refused(X, (ints(3),)), refused(X, (ints(-4),)), refused(X, (ints(0, 1), ints(0, 1, 2)))]
+    found += [
+        call(t((3, 4), "i32"), (ints(1),)),
+        call(X, (t((3,), "bool"),)),
+        call(X, (t((3, 4), "bool"),)),
+    ]
+    found += [
+        refused(X, (ints(3),)),
+        refused(X, (ints(-4),)),
+        refused(X, (ints(0, 1), ints(0, 1, 2))),
+    ]
     return [*found, refused(X, (ints(0), ints(0), ints(0))), refused(X, (of([0.5]),))]
 
 
@@ -81,7 +109,10 @@ def _index_put(op: Op) -> list[Sample]:
     for indices, shape in zip(INDEX_LISTS, ((3, 4), (3, 2), (2,), (2, 3), (2, 4)), strict=True):
         found.append(call(X, indices, t(shape, seed="v"), True))
     found += [call(X, (ints(0, 1), ints(1, 2)), t((2,), seed="v"))]
-    found += [call(X, (None, ints(3, 1)), t((), seed="v")), call(X, (ints(2, 1),), t((4,), seed="v"))]
+    found += [
+        call(X, (None, ints(3, 1)), t((), seed="v")),
+        call(X, (ints(2, 1),), t((4,), seed="v")),
+    ]
     found += [call(X, (ints(2, 2),), t((2, 4), seed="v"), accumulate=True)]
     found += [call(t((3, 4), "i64"), (ints(2),), t((1,), "i64"))]
     found += [call(X, (t((3, 4), "bool"),), t((), seed="v")), call(X, (t((0,), "i64"),), t((0, 4)))]
@@ -91,7 +122,13 @@ def _index_put(op: Op) -> list[Sample]:
 
 def _nonzero(op: Op) -> list[Sample]:
     found = [call(t((3, 4), d)) for d in ("bool", "i64", "f32")]
-    return [*found, call(t(())), call(of(0.0)), call(t((0, 3))), call(t((3, 4), "i64", "transposed"))]
+    return [
+        *found,
+        call(t(())),
+        call(of(0.0)),
+        call(t((0, 3))),
+        call(t((3, 4), "i64", "transposed")),
+    ]
 
 
 def _cat(op: Op) -> list[Sample]:
@@ -121,17 +158,33 @@ def _scatter_views(op: Op) -> list[Sample]:
     if op.name == "slice_scatter":
         found = [call(X, t((1, 4), seed="s"), 0, 1, 2), call(X, t((3, 2), seed="s"), 1, 0, 4, 2)]
         found += [call(X, t((3, 4), seed="s")), call(X, t((3, 2), seed="s"), dim=-1, start=-2)]
-        return [*found, refused(X, t((2, 4)), 0, 1, 2), call(t((3, 4), "f32", "transposed"), t((1, 4), "f32"), 0, 0, 1)]
+        return [
+            *found,
+            refused(X, t((2, 4)), 0, 1, 2),
+            call(t((3, 4), "f32", "transposed"), t((1, 4), "f32"), 0, 0, 1),
+        ]
     if op.name == "select_scatter":
         found = [call(X, t((4,), seed="s"), 0, 1), call(X, t((3,), seed="s"), 1, -1)]
-        return [*found, call(t((3,)), t(()), 0, 1), refused(X, t((3,)), 0, 1), refused(X, t((4,)), 0, 3)]
+        return [
+            *found,
+            call(t((3,)), t(()), 0, 1),
+            refused(X, t((3,)), 0, 1),
+            refused(X, t((4,)), 0, 3),
+        ]
     if op.name == "diagonal_scatter":
-        found = [call(X, t((3,), seed="s")), call(X, t((3,), seed="s"), 1), call(X, t((2,), seed="s"), -1)]
+        found = [
+            call(X, t((3,), seed="s")),
+            call(X, t((3,), seed="s"), 1),
+            call(X, t((2,), seed="s"), -1),
+        ]
         return [*found, call(t((2, 3, 4)), t((2, 3), seed="s"), 0, 1, 2), refused(X, t((2,)))]
     if op.name == "as_strided_add":
         found = [call(t((6,)), t((2, 2), seed="s"), (2, 2), (1, 1), 1)]
         return [*found, call(t((6,)), t((2, 3), seed="s"), (2, 3), (0, 1), 0)]
-    found = [call(t((6,)), t((2, 2), seed="s"), (2, 2), (1, 2), 1), call(X, t((4,), seed="s"), (4,), (1,))]
+    found = [
+        call(t((6,)), t((2, 2), seed="s"), (2, 2), (1, 2), 1),
+        call(X, t((4,), seed="s"), (4,), (1,)),
+    ]
     return [*found, refused(t((6,)), t((3,)), (2, 2), (1, 2))]
 
 
@@ -139,14 +192,22 @@ def _sort(op: Op) -> list[Sample]:
     found = []
     if op.name == "topk":
         found = [call(X, 2), call(X, 1, 0), call(X, 4, -1), call(X, 2, 1, False), call(X, 0)]
-        found += [call(t((3, 4), "i64", low=-99, high=99), 2), call(t((5,), "f32"), k=3, largest=False)]
+        found += [
+            call(t((3, 4), "i64", low=-99, high=99), 2),
+            call(t((5,), "f32"), k=3, largest=False),
+        ]
         return [*found, call(t(()), 1), refused(X, 5), refused(X, 1, 2), refused(X, -1)]
     for dim in (-1, 0):
         for descending in (False, True):
             found.append(call(X, dim, descending))
             found.append(call(t((3, 4), "f32", "transposed"), dim, descending))
     found += [call(t((9,), "i64"), stable=True), call(t((9,), "i64"), descending=True, stable=True)]
-    found += [rough(of([2.0, NAN, -1.0, 3.0, -0.0, 0.0])), call(t(())), call(t((0,))), call(t((2, 0)))]
+    found += [
+        rough(of([2.0, NAN, -1.0, 3.0, -0.0, 0.0])),
+        call(t(())),
+        call(t((0,))),
+        call(t((2, 0))),
+    ]
     found += [rough(of([2.0, NAN, -1.0, 3.0]), 0, True), call(t((4,), "bool"), stable=True)]
     return [*found, call(t((5,), "bf16"), stable=True), refused(X, 2)]
 

@@ -38,18 +38,24 @@ def _softmax(op: Op) -> list[Sample]:
 
 def _clamp(op: Op) -> list[Sample]:
     bounds = [(-1, 1), (None, 1), (-1, None), (-0.5, 0.5), (1, -1)]
-    found = [call(t((3, 4), d), low, high) for d in ("f64", "i64", "u8", "bf16") for low, high in bounds]
+    found = [
+        call(t((3, 4), d), low, high) for d in ("f64", "i64", "u8", "bf16") for low, high in bounds
+    ]
     found += [call(X, min=t((4,), seed="a"), max=t((3, 1), seed="b")), call(X, t((4,), seed="a"))]
     found += [call(t((3,), "i64"), min=t((3,), "f32")), call(t(()), -1, 1), call(t((0,)), 0)]
     found += [rough(of([-1.0, 1.0, 0.0, NAN]), -1, 1), rough(of([1, 2, 3], "f64"), 2, 2)]
     found += [rough(of([1.0, 2.0, 3.0]), of([1.0, 2.0, 2.0]), of([3.0, 2.0, 2.0])), refused(X)]
     found += [rough(of([1.0, NAN]), NAN), call(t((3, 4), "f32", "transposed"), 0.0, 1.0)]
-    return [*found, refused(X, t((5,)), t((5,))), refused(t((3,), "bool"), 0, 1)]
+    return [*found, refused(X, t((5,)), t((5,))), call(t((3,), "bool"), 0, 1)]
 
 
 def _clamp_one(op: Op) -> list[Sample]:
     found = [call(t((3, 4), d), 0.5 if d[0] in "fb" else 1) for d in ALL if d != "bool"]
-    found += [call(X, t((4,), seed="a")), rough(of([0.0, 1.0, NAN]), 1.0), call(t((3,), "i64"), 0.5)]
+    found += [
+        call(X, t((4,), seed="a")),
+        rough(of([0.0, 1.0, NAN]), 1.0),
+        call(t((3,), "i64"), 0.5),
+    ]
     return [*found, call(t(()), 1), refused(t((3,)), t((4,)))]
 
 
@@ -57,13 +63,21 @@ def _masked_fill(op: Op) -> list[Sample]:
     mask = t((3, 4), "bool")
     found = [call(t((3, 4), d), mask, 1) for d in ALL] + [call(X, mask, 2.5), call(X, mask, t(()))]
     found += [call(X, t((4,), "bool"), 0), call(t((4,)), mask, -1.0), call(X, mask, float("-inf"))]
-    found += [call(t((3, 4), "f32"), mask, of(2.0, "f64")), call(t((3, 4), "f32", "transposed"), mask, 0)]
-    return [*found, refused(t((3, 4), "i64"), mask, 2.5), refused(X, t((3, 4), "i64"), 0)]
+    found += [
+        call(t((3, 4), "f32"), mask, of(2.0, "f64")),
+        call(t((3, 4), "f32", "transposed"), mask, 0),
+    ]
+    return [*found, call(t((3, 4), "i64"), mask, 2.5), refused(X, t((3, 4), "i64"), 0)]
 
 
 def _addc(op: Op) -> list[Sample]:
     a, b = t((3, 4), seed="a"), t((4,), low=0.5, seed="b")
-    found = [call(X, a, b), call(X, a, b, value=0.5), call(t((4,)), a, b), call(t(()), t(()), t((), low=1))]
+    found = [
+        call(X, a, b),
+        call(X, a, b, value=0.5),
+        call(t((4,)), a, b),
+        call(t(()), t(()), t((), low=1)),
+    ]
     found += [call(t((3,), "f32"), t((3,), "f32"), t((3,), "f32", low=1), value=2)]
     found.append(call(t((3,), "bf16"), t((3,), "bf16"), t((3,), "bf16", low=1)))
     if op.name == "addcmul":
@@ -75,11 +89,15 @@ def _div(op: Op) -> list[Sample]:
     found = []
     for mode in (None, "floor", "trunc"):
         for d in ("f64", "f32", "i64", "u8", "bf16"):
-            found.append(call(t((3, 4), d, low=-9, high=9), t((4,), d, low=1, high=4), rounding_mode=mode))
+            found.append(
+                call(t((3, 4), d, low=-9, high=9), t((4,), d, low=1, high=4), rounding_mode=mode)
+            )
         found.append(call(t((3,), "i64", low=-9, high=9), 2, rounding_mode=mode))
         found.append(call(t((3,), "i64", low=-9, high=9), 2.5, rounding_mode=mode))
         found.append(rough(of([[v] for v in VALUES]), of(VALUES), rounding_mode=mode))
-        found.append(rough(of([-7, 7, -8, 8], "i64"), of([2, -2, -2, 3], "i64"), rounding_mode=mode))
+        found.append(
+            rough(of([-7, 7, -8, 8], "i64"), of([2, -2, -2, 3], "i64"), rounding_mode=mode)
+        )
     found += [refused(of([1], "i64"), of([0], "i64"), rounding_mode="floor")]
     return [*found, call(of([1], "i64"), of([0], "i64")), refused(X, 2, rounding_mode="up")]
 
@@ -93,24 +111,47 @@ def _product(op: Op) -> list[Sample]:
         "mv": [((3, 4), (4,))],
         "dot": [((4,), (4,)), ((0,), (0,))],
         "matmul": [
-            *[((3, 4), (4, 2)), ((2, 3, 4), (2, 4, 5)), ((3, 4), (4,)), ((4,), (4,)), ((4,), (4, 2))],
-            *[((2, 3, 4), (4, 5)), ((3, 4), (2, 4, 5)), ((2, 1, 3, 4), (5, 4, 2)), ((4,), (2, 4, 5))],
+            *[
+                ((3, 4), (4, 2)),
+                ((2, 3, 4), (2, 4, 5)),
+                ((3, 4), (4,)),
+                ((4,), (4,)),
+                ((4,), (4, 2)),
+            ],
+            *[
+                ((2, 3, 4), (4, 5)),
+                ((3, 4), (2, 4, 5)),
+                ((2, 1, 3, 4), (5, 4, 2)),
+                ((4,), (2, 4, 5)),
+            ],
             *[((2, 3, 4), (4,)), ((0, 4), (4, 2)), ((3, 0), (0, 2)), ((1, 1), (1, 1))],
         ],
     }[op.name]
-    found = [call(t(a, d, seed="a"), t(b, d, seed="b")) for a, b in shapes for d in ("f64", "f32", "i64")]
+    found = [
+        call(t(a, d, seed="a"), t(b, d, seed="b")) for a, b in shapes for d in ("f64", "f32", "i64")
+    ]
     a, b = shapes[0]
     found += [call(t(a, d, seed="a"), t(b, d, seed="b")) for d in ("bf16", "f16", "i32", "u8")]
     if len(a) > 1:
         found.append(call(t(a, "f64", "transposed"), t(b, "f64", "transposed")))
         found.append(call(t(a, "f64", "sliced"), t(b, "f64", "expanded")))
-    found += [refused(t(a, "f32"), t(b, "f64")), refused(t(a), t((7,) * len(b))), refused(t(a), t(()))]
+    found += [
+        refused(t(a, "f32"), t(b, "f64")),
+        refused(t(a), t((7,) * len(b))),
+        refused(t(a), t(())),
+    ]
     return found
 
 
 def _linear(op: Op) -> list[Sample]:
     w, b = t((5, 4), seed="w"), t((5,), seed="b")
-    found = [call(X, w), call(X, w, b), call(t((4,)), w, b), call(t((2, 3, 4)), w, b), call(t((0, 4)), w, b)]
+    found = [
+        call(X, w),
+        call(X, w, b),
+        call(t((4,)), w, b),
+        call(t((2, 3, 4)), w, b),
+        call(t((0, 4)), w, b),
+    ]
     found += [call(t((3, 4), "bf16"), t((5, 4), "bf16"), t((5,), "bf16")), call(X, t((4,)))]
     found += [call(t((3, 4), "f64", "transposed"), t((5, 4), "f64", "transposed"), b)]
     return [*found, refused(X, t((5, 3))), refused(t((3, 4), "f32"), w)]
@@ -125,9 +166,20 @@ def _addmm(op: Op) -> list[Sample]:
 def _layer_norm(op: Op) -> list[Sample]:
     x, w, b = t((2, 3, 4)), t((4,), seed="w"), t((4,), seed="b")
     extra = () if op.name == "rms_norm" else (b,)
-    found = [call(x, (4,)), call(x, (3, 4)), call(x, (4,), w), call(x, (4,), w, *extra), call(x, [4], eps=0.1)]
+    found = [
+        call(x, (4,)),
+        call(x, (3, 4)),
+        call(x, (4,), w),
+        call(x, (4,), w, *extra),
+        call(x, [4], eps=0.1),
+    ]
     found += [call(t((2, 4), d), (4,), t((4,), d)) for d in ("f32", "bf16")]
-    return [*found, call(t((2, 3, 4), "f32", "permuted"), (4,)), refused(x, (3,)), call(t((0, 4)), (4,))]
+    return [
+        *found,
+        call(t((2, 3, 4), "f32", "permuted"), (4,)),
+        refused(x, (3,)),
+        call(t((0, 4)), (4,)),
+    ]
 
 
 def _targets(op: Op) -> list[Sample]:
@@ -136,8 +188,16 @@ def _targets(op: Op) -> list[Sample]:
     w, skip = t((3,), low=0.5, high=2, grad=False), of([0, -100, 1, 2, -100], "i64")
     found = [call(x, y, **kw) for kw in ({}, {"reduction": "sum"}, {"reduction": "none"})]
     found += [call(x, y, weight=w, reduction=r) for r in ("mean", "sum", "none")]
-    found += [call(x, skip, weight=w), call(x, skip), call(x, y, ignore_index=1), call(x, skip, reduction="none")]
-    found += [call(t((3,)), of(1, "i64")), call(t((2, 3, 4)), of([[0, 1, 2, 0], [2, 1, 0, 1]], "i64"))]
+    found += [
+        call(x, skip, weight=w),
+        call(x, skip),
+        call(x, y, ignore_index=1),
+        call(x, skip, reduction="none"),
+    ]
+    found += [
+        call(t((3,)), of(1, "i64")),
+        call(t((2, 3, 4)), of([[0, 1, 2, 0], [2, 1, 0, 1]], "i64")),
+    ]
     found += [call(t((5, 3), "f32"), y), call(t((5, 3), "bf16"), y), refused(x, of([0, 1], "i64"))]
     found += [refused(x, of([0, 3, 1, 1, 0], "i64")), refused(x, y, reduction="most")]
     if op.name == "cross_entropy":
@@ -145,7 +205,9 @@ def _targets(op: Op) -> list[Sample]:
         for kw in ({}, {"weight": w}, {"reduction": "none"}, {"reduction": "sum"}):
             found += [call(x, y, label_smoothing=0.1, **kw), call(x, p, **kw)]
         found += [call(x, p, label_smoothing=0.2), call(x, skip, label_smoothing=0.1, weight=w)]
-        found.append(call(t((2, 3, 4)), of([[0, 1, 2, 0], [2, 1, 0, 1]], "i64"), label_smoothing=0.1))
+        found.append(
+            call(t((2, 3, 4)), of([[0, 1, 2, 0], [2, 1, 0, 1]], "i64"), label_smoothing=0.1)
+        )
     return found
 
 
@@ -162,24 +224,45 @@ def _pair_loss(op: Op) -> list[Sample]:
         found += [call(x, y, weight=w), refused(x, t((2, 2), low=0, high=1))]
         found += [rough(of([0.0, 1.0, 0.5]), of([0.0, 0.0, 1.0]))]
     if op.name.endswith("logits"):
-        found += [call(x, y, pos_weight=t((4,), low=0.5, high=2, grad=False)), rough(of([50.0, -50.0, 0.0]), of([0.0, 1.0, 1.0]))]
+        found += [
+            call(x, y, pos_weight=t((4,), low=0.5, high=2, grad=False)),
+            rough(of([50.0, -50.0, 0.0]), of([0.0, 1.0, 1.0])),
+        ]
     return [*found, refused(x, y, reduction="most")]
 
 
 def _embedding(op: Op) -> list[Sample]:
     w = t((5, 3))
     found = [call(of([[0, 4], [1, 1]], "i64"), w), call(of(2, "i64"), w), call(t((0,), "i64"), w)]
-    found += [call(of([1, 0, 1], "i64"), w, padding_idx=1), call(of([4, 0], "i64"), w, padding_idx=-1)]
-    return [*found, refused(of([5], "i64"), w), refused(of([-1], "i64"), w), call(of([1], "i32"), w)]
+    found += [
+        call(of([1, 0, 1], "i64"), w, padding_idx=1),
+        call(of([4, 0], "i64"), w, padding_idx=-1),
+    ]
+    return [
+        *found,
+        refused(of([5], "i64"), w),
+        refused(of([-1], "i64"), w),
+        call(of([1], "i32"), w),
+    ]
 
 
 def _one_hot(op: Op) -> list[Sample]:
-    found = [call(of([0, 2, 1], "i64")), call(of([[0], [1]], "i64"), 4), call(of(1, "i64"), num_classes=3)]
+    found = [
+        call(of([0, 2, 1], "i64")),
+        call(of([[0], [1]], "i64"), 4),
+        call(of(1, "i64"), num_classes=3),
+    ]
     return [*found, refused(of([3], "i64"), 2), refused(of([-1], "i64"), 2)]
 
 
 def _normalize(op: Op) -> list[Sample]:
-    found = [call(X), call(X, 1.0), call(X, 3.0, 0), call(X, dim=-1, eps=1e-3), call(t((2, 3, 4), "f32"))]
+    found = [
+        call(X),
+        call(X, 1.0),
+        call(X, 3.0, 0),
+        call(X, dim=-1, eps=1e-3),
+        call(t((2, 3, 4), "f32")),
+    ]
     return [*found, rough(of([[0.0, 0.0], [1.0, 2.0]])), refused(t((3,)))]
 
 
@@ -190,7 +273,14 @@ def _full(op: Op) -> list[Sample]:
 
 
 def _range(op: Op) -> list[Sample]:
-    found = [call(0, 5, 1), call(2, 9, 3), call(5, 0, -2), call(0, 1, 0.25), call(0.5, 3, 1), call(3, 3, 1)]
+    found = [
+        call(0, 5, 1),
+        call(2, 9, 3),
+        call(5, 0, -2),
+        call(0, 1, 0.25),
+        call(0.5, 3, 1),
+        call(3, 3, 1),
+    ]
     found += [call(0, 5, 1, dtype=d) for d in (dtypes.float32, dtypes.int32, dtypes.bfloat16)]
     return [*found, call(1, 0, -0.3), call(0, 1, 0.1, dtype=dtypes.float64)]
 
@@ -202,14 +292,21 @@ def _random(op: Op) -> list[Sample]:
         "rand": [call((3, 4)), call(2, 3, dtype=dtypes.float64), call(())],
         "randn": [call((3, 4)), call(2, 3, dtype=dtypes.float64), call((0,))],
         "random_integers": [call(0, 9, (3, 4)), call(-2, 3, (5,), dtype=dtypes.int32)],
-        "bernoulli": [call(t((3, 4), low=0, high=1, grad=False)), call(t((), "f32", low=0, high=1, grad=False))],
+        "bernoulli": [
+            call(t((3, 4), low=0, high=1, grad=False)),
+            call(t((), "f32", low=0, high=1, grad=False)),
+        ],
         "randperm": [call(5), call(0), call(4, dtype=dtypes.int32)],
         "dropout": [call(X), call(X, 0.3, False), call(X, 0.0), call(X, 1.0), call(t(()), p=0.2)],
     }[op.name]
 
 
 def _copy(op: Op) -> list[Sample]:
-    found = [call(t((3, 4), a, grad=False), t((3, 4), b)) for a in ("f64", "f32", "i64", "bool", "bf16") for b in ("f64", "f32", "i64", "bool")]
+    found = [
+        call(t((3, 4), a, grad=False), t((3, 4), b))
+        for a in ("f64", "f32", "i64", "bool", "bf16")
+        for b in ("f64", "f32", "i64", "bool")
+    ]
     found += [call(t((3, 4), "f64", "transposed", grad=False), t((4,)))]
     return [*found, call(t((3, 4), grad=False), t(())), refused(t((3, 4), grad=False), t((5,)))]
 

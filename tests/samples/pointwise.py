@@ -168,7 +168,11 @@ def three(op: Op) -> list[Sample]:
         )
 
     found = [triple(dtype, (3, 4), (3, 4), (3, 4)) for dtype in ("f64", "f32", "bf16", "f16")]
-    found += [triple("f64", (3, 4), (4,), ()), triple("f64", (), (), ()), triple("f32", (0,), (1,), (0,))]
+    found += [
+        triple("f64", (3, 4), (4,), ()),
+        triple("f64", (), (), ()),
+        triple("f32", (0,), (1,), (0,)),
+    ]
     found += [triple("f32", (3, 4), (3, 4), (3, 4), layout="transposed")]
     found += [call(t((3,), "f64"), t((3,), "f64", seed="e"), w) for w in (0.25, 0.75, 0, 1, 0.5)]
     found.append(refused(t((3,), "f32"), t((4,), "f32"), 0.5))
@@ -212,7 +216,22 @@ def _convert(op: Op) -> list[Sample]:
     return found
 
 
-OWN = {"where": _where, "convert": _convert}
+def _rebase(op: Op) -> list[Sample]:
+    return [call(t((3, 4)), t((3, 4), grad=False, seed="d"))]
+
+
+def _bit_entropy(op: Op) -> list[Sample]:
+    low, high = 0.1, 0.9
+    found = [
+        call(t((3, 4), d, layout, low, high, seed="x"), t((3, 4), d, "contiguous", low, high))
+        for d in ("f64", "f32")
+        for layout in ("contiguous", "transposed", "sliced")
+    ]
+    found.append(rough(of([0.0, 1.0, 0.5, 1.0]), of([0.0, 0.0, 1.0, 1.0])))
+    return [*found, call(t((), low=low, high=high), t((), low=low, high=high, seed="y"))]
+
+
+OWN = {"bit_entropy": _bit_entropy, "where": _where, "convert": _convert, "rebase": _rebase}
 
 
 def pointwise_samples(op: Op) -> list[Sample]:

@@ -75,12 +75,23 @@ def _squeeze(op: Op) -> list[Sample]:
 
 
 def _select(op: Op) -> list[Sample]:
-    found = [call(X, 0, 1), call(X, 1, -1), call(X, -1, 0), call(MANY[1], 1, 2), call(t((3,)), 0, 1)]
+    found = [
+        call(X, 0, 1),
+        call(X, 1, -1),
+        call(X, -1, 0),
+        call(MANY[1], 1, 2),
+        call(t((3,)), 0, 1),
+    ]
     return [*found, refused(X, 0, 2), refused(X, 0, -3), refused(X, 3, 0), refused(t(()), 0, 0)]
 
 
 def _slice(op: Op) -> list[Sample]:
-    found = [call(X, 0, 1, None, 1), call(X, 1, 0, 3, 2), call(X, 2, -3, -1, 1), call(X, 2, 3, 1, 1)]
+    found = [
+        call(X, 0, 1, None, 1),
+        call(X, 1, 0, 3, 2),
+        call(X, 2, -3, -1, 1),
+        call(X, 2, 3, 1, 1),
+    ]
     found += [call(X, -1, -99, 99, 3), call(X, 1, None, None, 1), call(MANY[2], 0, 1, 3, 1)]
     return [*found, call(MANY[9], 1, 1, 2, 1), call(MANY[9], 0, 1, 2, 1), refused(X, 0, 0, 2, 0)]
 
@@ -89,12 +100,23 @@ def _as_strided(op: Op) -> list[Sample]:
     flat = t((12,))
     found = [call(flat, (3, 4), (4, 1)), call(flat, (2, 2), (1, 3), 2), call(flat, (3, 3), (1, 1))]
     found += [call(flat, (), (), 5), call(flat, (2, 3), (0, 1)), call(t((3, 4)), (4, 3), (1, 4))]
-    return [*found, refused(flat, (3, 5), (4, 1)), refused(flat, (2,), (1, 1)), refused(flat, (2,), (-1,))]
+    return [
+        *found,
+        refused(flat, (3, 5), (4, 1)),
+        refused(flat, (2,), (1, 1)),
+        refused(flat, (2,), (-1,)),
+    ]
 
 
 def _diagonal(op: Op) -> list[Sample]:
     square = t((3, 4))
-    found = [call(square), call(square, 1), call(square, -1), call(square, 0, 1, 0), call(X, 0, 1, 2)]
+    found = [
+        call(square),
+        call(square, 1),
+        call(square, -1),
+        call(square, 0, 1, 0),
+        call(X, 0, 1, 2),
+    ]
     found += [call(X, 1, -2, -1), call(square, 9), call(t((3, 4), "f32", "transposed"), -1)]
     return [*found, refused(square, 0, 0, 0), refused(t((3,))), refused(square, 0, 0, 2)]
 
@@ -117,12 +139,25 @@ def _like(op: Op) -> list[Sample]:
 
 
 def _narrow(op: Op) -> list[Sample]:
-    found = [call(X, 0, 1, 1), call(X, -1, 1, 2), call(X, 1, -2, 2), call(X, 1, 3, 0), call(X, 2, 0, 4)]
+    found = [
+        call(X, 0, 1, 1),
+        call(X, -1, 1, 2),
+        call(X, 1, -2, 2),
+        call(X, 1, 3, 0),
+        call(X, 2, 0, 4),
+    ]
     return [*found, refused(X, 1, 2, 2), refused(X, 1, 0, -1), refused(X, 1, 4, 0)]
 
 
 def _split(op: Op) -> list[Sample]:
-    found = [call(X, 2, 1), call(X, 1), call(X, 3, -1), call(X, 9), call(t((0, 3)), 2), call(t((3,)), 2)]
+    found = [
+        call(X, 2, 1),
+        call(X, 1),
+        call(X, 3, -1),
+        call(X, 9),
+        call(t((0, 3)), 2),
+        call(t((3,)), 2),
+    ]
     if op.name == "split":
         found += [call(X, (1, 3), 2), call(X, [1, 2, 0], dim=1), refused(X, (1, 1), 1)]
         found += [refused(X, -1), refused(X, 0), refused(X, (-1, 3), 0)]
@@ -149,7 +184,13 @@ def _triangle(op: Op) -> list[Sample]:
 
 def _sum_to_size(op: Op) -> list[Sample]:
     found = [call(X, size) for size in ((3, 4), (4,), (2, 1, 4), (1,), (2, 3, 4))] + [call(X, 3, 1)]
-    return [*found, call(X, ()), call(t((), "f64"), ()), refused(X, (2, 3)), refused(X, (1, 2, 3, 4))]
+    return [
+        *found,
+        call(X, ()),
+        call(t((), "f64"), ()),
+        refused(X, (2, 3)),
+        refused(X, (1, 2, 3, 4)),
+    ]
 
 
 def _unflatten(op: Op) -> list[Sample]:
