@@ -49,7 +49,7 @@ NOWHERE = Origin()
 
 
 def _origin() -> Origin:
-    return field(default=NOWHERE, compare=False, repr=False)  # type: ignore[return-value]
+    return field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Constant:
     def __hash__(self) -> int:
         return hash(self._key())
 
-    def _key(self) -> tuple[dtype, str]:
+    def _key(self) -> tuple:
         return self.dtype, repr(self.value)
 
 

@@ -124,7 +124,7 @@ class _Parser:
 
     def _block(self) -> tuple[tuple[Statement, ...], str]:
         """Statements up to the closing brace, and what follows it on its line."""
-        statements = []
+        statements: list[Statement] = []
         while self.at < len(self.lines):
             line = self._line()
             if line.startswith("}"):

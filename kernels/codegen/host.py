@@ -22,7 +22,7 @@ from minitorch2.jit.ir.graph import Node, Value, values_in
 from minitorch2.jit.ir.types import ScalarType, TensorType
 from minitorch2.jit.shapes.size_expression import Size, SizeExpression, Symbol, size_symbols
 from minitorch2.kernels.index import constant, product
-from minitorch2.kernels.lower.nests import shape_of, size_index, tensor_type
+from minitorch2.kernels.lower.nests import arguments, shape_of, size_index, tensor_type
 from minitorch2.kernels.schedule.plan import EagerStep, KernelStep, Plan, PlanStep, ProductStep
 from minitorch2.kernels.schedule.program import HostView, Returned
 
@@ -128,7 +128,8 @@ class _HostWriter:
                 self.kernel(step)
             case ProductStep(node, result):
                 self.allocate(result)
-                self.product(*node.args, result)  # type: ignore[arg-type]
+                left, right = arguments(node)
+                self.product(left, right, result)
             case EagerStep(node):
                 self.eager(number, node)
 

@@ -34,6 +34,7 @@ from minitorch2.kernels.lower.nests import (
     Read,
     Scatter,
     Step,
+    arguments,
     axis_names,
     broadcast_read,
     shape_of,
@@ -79,7 +80,7 @@ def _check(
 
 def gather(node: Node) -> Nest:
     """gather(self, dim, index)"""
-    source, dim, indices = node.args
+    source, dim, indices = arguments(node)
     axes, index = _result_axes(node)
     at = normalize_dim(dim, len(index)) if index else 0
     if not index:
@@ -92,7 +93,7 @@ def gather(node: Node) -> Nest:
 
 def index_select(node: Node) -> Nest:
     """index_select(self, dim, index)"""
-    source, dim, indices = node.args
+    source, dim, indices = arguments(node)
     axes, index = _result_axes(node)
     if not index:
         return Nest(node, node.results[0], axes, _read(source, ()), index)
@@ -130,7 +131,7 @@ def _advanced(
 
 def index(node: Node) -> Nest:
     """index(self, indices)"""
-    source, indices = node.args
+    source, indices = arguments(node)
     axes, at = _result_axes(node)
     place, steps = _advanced(node, source, indices, at)
     return Nest(node, node.results[0], axes, _read(source, place), at, steps)
@@ -138,7 +139,7 @@ def index(node: Node) -> Nest:
 
 def cat(node: Node) -> Nest:
     """cat(tensors, dim)"""
-    tensors, dim = node.args
+    tensors, dim = arguments(node)
     parts = [t for t in tensors if constant(0) not in shape_of(t)] or list(tensors[:1])
     if len(parts) > MAX_PARTS:
         raise NotLowered(f"cat of {len(parts)} tensors would look at each for every element")
@@ -162,7 +163,7 @@ def cat(node: Node) -> Nest:
 
 def flip(node: Node) -> Nest:
     """flip(self, dims)"""
-    source, dims = node.args
+    source, dims = arguments(node)
     axes, at = _result_axes(node)
     for dim in {normalize_dim(d, len(at)) for d in dims} if at else ():
         at = _replaced(at, dim, axes[dim][1] - 1 - at[dim])
@@ -173,7 +174,7 @@ def flip(node: Node) -> Nest:
 def clone(node: Node) -> Nest:
     """clone(self)"""
     axes, at = _result_axes(node)
-    return Nest(node, node.results[0], axes, _read(node.args[0], at), at)
+    return Nest(node, node.results[0], axes, _read(arguments(node)[0], at), at)
 
 
 def _static(*numbers: object) -> None:
@@ -183,7 +184,7 @@ def _static(*numbers: object) -> None:
 
 def slice_scatter(node: Node) -> Nest:
     """slice_scatter(self, src, dim, start, end, step)"""
-    base, source, dim, start, end, step = node.args
+    base, source, dim, start, end, step = arguments(node)
     axes, at = _result_axes(node)
     where = normalize_dim(dim, len(at))
     size = axes[where][1].as_int()
@@ -207,7 +208,7 @@ def slice_scatter(node: Node) -> Nest:
 
 def select_scatter(node: Node) -> Nest:
     """select_scatter(self, src, dim, index)"""
-    base, source, dim, number = node.args
+    base, source, dim, number = arguments(node)
     axes, at = _result_axes(node)
     where = normalize_dim(dim, len(at))
     size = axes[where][1].as_int()
@@ -222,7 +223,7 @@ def select_scatter(node: Node) -> Nest:
 
 
 def _scatter(node: Node, accumulate: bool) -> Scatter:
-    base, dim, indices, source = node.args
+    base, dim, indices, source = arguments(node)
     sizes = shape_of(indices)
     if not sizes or len(sizes) != len(shape_of(base)):
         raise NotLowered("a scatter into a tensor without dimensions")
@@ -250,7 +251,7 @@ def scatter_add(node: Node) -> Scatter:
 
 def index_add(node: Node) -> Scatter:
     """index_add(self, dim, index, source)"""
-    base, dim, indices, source = node.args
+    base, dim, indices, source = arguments(node)
     sizes = shape_of(source)
     if not sizes or len(sizes) != len(shape_of(base)):
         raise NotLowered("an index_add of a tensor without dimensions")
@@ -268,7 +269,7 @@ def index_add(node: Node) -> Scatter:
 
 def index_put(node: Node) -> Scatter:
     """index_put(self, indices, values, accumulate)"""
-    base, indices, values, accumulate = node.args
+    base, indices, values, accumulate = arguments(node)
     sizes = _picked_shape(shape_of(base), indices)
     names = axis_names(len(sizes))
     at = tuple(symbol(name) for name in names)

@@ -8,7 +8,7 @@ Source: the rule tables follow JAX autodidax; nothing here repeats what an op ro
 """
 
 from minitorch2.errors import Mt2Error
-from minitorch2.jit.ir.graph import Graph, Node, Value, values_in
+from minitorch2.jit.ir.graph import Graph, Node, values_in
 from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.shapes.environment import ShapeEnvironment
 from minitorch2.kernels.lower.creation import CREATION_RULES, RANDOM_RULES
@@ -69,16 +69,13 @@ def _unknown(node: Node, op: Op) -> str:
         return f"no library call is known for {op.name}"
     if op.kind not in (POINTWISE, REDUCTION, VIEW, PRODUCT) and op.name not in RULES:
         return f"no lowering rule for {op.kind} op {op.name}"
-    tensors = [v for v in (*values_in(node.args), *node.results) if _is_tensor(v)]
-    if len([v for v in node.results if _is_tensor(v)]) != 1:
+    if len(node.results) != 1 or not isinstance(node.results[0].type, TensorType):
         return "it has several results, or none that is a tensor"
-    for value in tensors:
+    for value in (*values_in(node.args), *node.results):
+        if not isinstance(value.type, TensorType):
+            continue
         if value.type.device.type != "cpu":
             return f"it works on {value.type.device}"
         if any(size == 0 for size in value.type.shape):
             return "a tensor without elements"
     return ""
-
-
-def _is_tensor(value: Value) -> bool:
-    return isinstance(value.type, TensorType)

@@ -9,6 +9,7 @@ Source: the split of algorithm and schedule is Halide's (Ragan-Kelley et al., PL
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from minitorch2.artifacts import Origin
 from minitorch2.dtypes import dtype
@@ -88,12 +89,7 @@ class Nest:
 
     def reads(self) -> Iterator[Read]:
         """Every read in it."""
-        for step in self.steps:
-            if isinstance(step, Let | Check):
-                yield from reads_in(step.value)
-            elif isinstance(step, Require):
-                yield from reads_in(step.condition)
-        yield from reads_in(self.value)
+        return reads_of(self.steps, self.value)
 
     def may_fail(self) -> bool:
         """Whether it checks something at run time."""
@@ -139,8 +135,13 @@ class Scatter:
         """The user lines it comes from."""
         return self.node.origin or NOWHERE
 
-    reads = Nest.reads
-    may_fail = Nest.may_fail
+    def reads(self) -> Iterator[Read]:
+        """Every read in it."""
+        return reads_of(self.steps, self.value)
+
+    def may_fail(self) -> bool:
+        """Whether it checks something at run time."""
+        return any(isinstance(step, Check | Require) for step in self.steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +161,16 @@ class HostStep:
 
 
 Lowered = Nest | View | Scatter | Product | HostStep
+
+
+def reads_of(steps: "tuple[Step, ...]", value: "NestExpression") -> "Iterator[Read]":
+    """Every read in the steps and the value of a nest."""
+    for step in steps:
+        if isinstance(step, Let | Check):
+            yield from reads_in(step.value)
+        elif isinstance(step, Require):
+            yield from reads_in(step.condition)
+    yield from reads_in(value)
 
 
 def reads_in(expression: NestExpression) -> Iterator[Read]:
@@ -196,6 +207,11 @@ def functions_in(expression: NestExpression) -> Iterator[str]:
             yield function
             for argument in args:
                 yield from functions_in(argument)
+
+
+def arguments(node: Node) -> tuple[Any, ...]:
+    """A node's arguments, whose types its op's signature tells."""
+    return node.args
 
 
 def size_index(size: Size) -> Index:

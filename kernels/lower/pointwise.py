@@ -56,11 +56,10 @@ def lower_pointwise(node: Node, op: Op) -> Nest:
     operands: dict[str, Operand] = {}
     for parameter, argument in zip(op.signature.parameters, node.args, strict=True):
         operand = _operand(argument, index)
-        weak = parameter.type != "Tensor" and not isinstance(operand, int | float)
-        if weak:
+        if parameter.type != "Tensor" and not isinstance(operand, int | float):
             work = widened(compute)
             operand = operand if operand.dtype is work else cast(cast(operand, compute), work)
-        elif parameter.type == "Operand":
+        elif parameter.type == "Operand" and isinstance(operand, int | float):
             operand = Constant(number_of(operand, compute), widened(compute))
         operands[parameter.name] = operand
     steps: tuple[Step, ...] = ()

@@ -188,7 +188,7 @@ class Assembler:
         match step:
             case Window(name, inside, index, size, origin):
                 index = self.moved(index, at)
-                key = ("window", index, size)
+                key: tuple = ("window", index, size)
                 depth = max(self.depth_of(index, size), self.floor)
                 found = self.remembered(key)
                 if found is None:

@@ -135,8 +135,7 @@ class Fusion:
         try:
             merged = self.merged(self.groups[a], self.groups[b], a, b)
         except Refused as reason:
-            names = [self.name(first), self.name(second)]
-            self.refusals.append(Refusal(*names, str(reason)))
+            self.refusals.append(Refusal(self.name(first), self.name(second), str(reason)))
             return {a}
         del self.groups[a]
         self.groups[b] = merged

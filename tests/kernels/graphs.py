@@ -16,7 +16,7 @@ from minitorch2.jit.ir.graph import Graph, GraphBuilder, Value
 from minitorch2.jit.ir.interpreter import interpret
 from minitorch2.jit.ir.types import TensorType
 from minitorch2.kernels.backend import KernelOptions, compile_graph
-from minitorch2.layouts import contiguous_strides
+from minitorch2.layouts import contiguous_strides, element_count
 from minitorch2.ops.table import Op
 from minitorch2.tensors import Tensor, wrap
 from tests.op_samples import Sample, TensorSpec, build
@@ -40,7 +40,7 @@ def one_op_graph(op: Op, sample: Sample) -> tuple[Graph, list[Tensor]]:
     bound = op.bind(*map(place, sample.args), **{k: place(v) for k, v in sample.kwargs.items()})
     for result in builder.add(op.name, bound):
         if isinstance(result.type, TensorType):
-            builder.output(result, contiguous_strides(result.type.shape))
+            builder.output(result, contiguous_strides(result.type.shape))  # type: ignore[arg-type]
         else:
             builder.output(result)
     return builder.build(), inputs
@@ -75,7 +75,7 @@ def random_graph(number: int, steps: int = 10) -> Graph:
     inputs = [given.value for given in builder.inputs]
     for value in [*chance.sample(values, min(3, len(values))), values[-1]]:
         assert isinstance(value.type, TensorType)
-        builder.output(value, contiguous_strides(value.type.shape))
+        builder.output(value, contiguous_strides(value.type.shape))  # type: ignore[arg-type]
     if chance.random() < 0.3:
         same = [value for value in values[1:] if value.type == inputs[0].type]
         if same:
@@ -101,7 +101,7 @@ def _random_call(chance: random.Random, values: list[Value]) -> tuple[str, tuple
         case 9:
             return "transpose", (value, dim, chance.randrange(max(ndim, 1)))
         case 10:
-            count = int(numpy.prod(shape))
+            count = element_count(shape)  # type: ignore[arg-type]
             return "view", (value, chance.choice(((count,), (2, count // 2), (-1, 1))))
         case 11:
             return "slice", (value, dim, chance.randint(0, 2), None, chance.choice((1, 2)))
@@ -119,7 +119,7 @@ def random_inputs(graph: Graph, number: int) -> list[Tensor]:
     chance, found = numpy.random.RandomState(number), []
     for given in graph.inputs:
         assert isinstance(given.value.type, TensorType)
-        array = chance.randn(*given.value.type.shape) * 2
+        array = numpy.asarray(chance.randn(*given.value.type.shape)) * 2
         if given.value.type.dtype is dtypes.uint8:
             array = abs(array)
         found.append(wrap(array.astype(given.value.type.dtype.numpy)))
