@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from minitorch2.cli.diffs import Row, graph_diff
-from minitorch2.cli.records import SAVED, Record
+from minitorch2.cli.records import BACKWARD, SAVED, Record
 from minitorch2.cli.render import Page
 
 _NUMBERED = re.compile(r"^ *(\d+)  ?(.*)$")
@@ -34,14 +34,20 @@ class Step:
     did: list[str]
 
 
+NUMBERS = (
+    "Removed lines have a -, added ones a +; values keep the numbers they had before the pass."
+)
+
+
 class Context:
     """What the other records of a unit say: the user's lines by place, user lines of graphs."""
 
     def __init__(self, records: Sequence[Record]):
         self.sources: dict[str, str] = {}
         self.places: dict[str, list[str]] = {}
+        self.told = False  # how to read a diff
         for record in records:
-            rows = record.lines()
+            rows = [row for row in record.lines() if row[0].strip() != BACKWARD]
             text = "\n".join(code for code, _ in rows)
             self.places.setdefault(text, [origin for _, origin in rows])
             if record.stage == "capture.source":
@@ -99,6 +105,7 @@ def _python(page: Page, record: Record, context: Context) -> None:
             rows.append((numbered[2], f"{_file(record)}:{numbered[1]}"))
         else:
             rows.append((code, origin))
+    _guards_in_words(page, record)
     page.listing(rows, "python")
     host = record.facts.get("host")
     if host:
@@ -108,13 +115,23 @@ def _python(page: Page, record: Record, context: Context) -> None:
         page.listing([(line, "") for line in str(host).rstrip("\n").split("\n")], "python")
 
 
+def _guards_in_words(page: Page, record: Record) -> None:
+    """Each guard as a sentence, beside the user line that read the value."""
+    guards = record.facts.get("guards")
+    if guards:
+        page.listing([(f"{g['what']}: {g['must']}", g["place"]) for g in guards])
+        page.blank()
+        page.write("The same as the function that tests it:", "dim", indent=2)
+        page.blank()
+
+
 def _graph(page: Page, record: Record, context: Context) -> None:
     page.listing(record.lines(), "graph")
 
 
 def _partition(page: Page, record: Record, context: Context) -> None:
     """The forward, the saved values as a table, the backward."""
-    made = {}
+    made: dict[str, tuple[str, str]] = {}
     for number, part in enumerate(record.text.split("\n\n")):
         if number:
             page.blank()
@@ -142,6 +159,10 @@ def _changes(record: Record) -> list[Row]:
 
 def _diff(page: Page, record: Record, context: Context) -> None:
     """What a pass changed; values keep the numbers they had before it."""
+    if not context.told:
+        page.write(NUMBERS, "dim", indent=2)
+        page.blank()
+        context.told = True
     old = context.places.get(str(record.facts.get("before", "")), [])
     new = [origin for _, origin in record.lines()]
     rows = []
@@ -222,7 +243,7 @@ def _bytecode(page: Page, record: Record, context: Context) -> None:
         return _text(page, record, context)
     gutter = max(len(step.place) for step in steps) + 2
     widest = max(len(step.instruction) + 2 * step.depth for step in steps)
-    column = min(widest, max(20, (page.width - gutter) // 3))
+    column = min(widest, max(28, (page.width - gutter) // 3))
     previous = ""
     for step in steps:
         if step.place != previous:

@@ -23,9 +23,10 @@ from minitorch2.artifacts import Event
 from minitorch2.cli.stages import matches
 from minitorch2.jit.autodiff.partition import Partition
 from minitorch2.jit.ir.graph import Graph
-from minitorch2.jit.ir.printer import print_graph
+from minitorch2.jit.ir.printer import INDENT, print_graph
 
 _ORIGIN = re.compile(r"^(?P<code>.*?)\s*# (?P<origin>[^#'\"]+:\d+(?:, [^#'\"]+:\d+)*|<[^<>]+>)$")
+BACKWARD = "# backward"
 SAVED = "saved for the backward: "
 _PART = re.compile(r"(?:^|\bdef run_)\w+_(forward|backward)(?:$|\()", re.M)
 
@@ -75,7 +76,9 @@ class Collector:
 
     def __call__(self, event: Event) -> None:
         """Keep one event."""
-        text = text_of(event.payload)
+        payload = event.payload
+        joint = event.stage == "autodiff.joint" and isinstance(payload, Graph)
+        text = _joint_text(payload) if joint else text_of(payload)
         record = Record(event.id, event.stage, event.unit, event.producer, text, event.facts)
         self.records.append(record)
 
@@ -93,6 +96,16 @@ def text_of(payload: Any) -> str:
         parts = [text_of(payload.forward), "\n".join(saved), text_of(payload.backward)]
         return "\n\n".join(part for part in parts if part)
     return str(payload)
+
+
+def _joint_text(graph: Graph) -> str:
+    """A joint graph with its user lines, and a comment where the backward begins."""
+    text = print_graph(graph, origins=True)
+    for node in graph.nodes:
+        if node.origin is not None and node.origin.made_by.startswith("vjp of "):
+            first = f"\n{INDENT}{node.results[0]}:"
+            return text.replace(first, f"\n{INDENT}{BACKWARD}{first}", 1)
+    return text
 
 
 def is_about(record: Record, function: str) -> bool:

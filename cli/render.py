@@ -51,9 +51,13 @@ class Page:
             width = shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns
             width = DEFAULT_WIDTH if width <= 0 else width
         self.width = max(NARROWEST, min(width, WIDEST))
-        plain = {"color_system": None} if os.environ.get("NO_COLOR") else {}
         self.console = _Console(
-            file=file, width=self.width, highlight=False, markup=False, emoji=False, **plain
+            file=file,
+            width=self.width,
+            color_system=None if os.environ.get("NO_COLOR") else "auto",
+            highlight=False,
+            markup=False,
+            emoji=False,
         )
         self.coloured = self.console.color_system is not None
         self.encoding = getattr(file, "encoding", None) or "utf-8"

@@ -153,12 +153,12 @@ def order(name: str) -> int:
 
 
 def matches(query: str, name: str) -> bool:
-    """Whether what a user typed names a stage: whole, by either part, or by a beginning."""
+    """Whether what a user typed names a stage: whole, by a part, a word or a beginning."""
     query = query.lower()
     first, _, last = name.partition(".")
     if query in (name, first, last, first.rstrip("s"), first + "s", last + "s"):
         return True
-    return name.startswith(query) or last.startswith(query)
+    return name.startswith(query) or last.startswith(query) or query in last.split("_")
 
 
 def matching(query: str) -> tuple[Stage, ...]:

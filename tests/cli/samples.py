@@ -1,5 +1,7 @@
 """Hand-made records of one compiled function, with all that the report must lay out."""
 
+from typing import Any
+
 from minitorch2.cli.records import Record
 
 UNIT = "digits.py:loss_fn#0"
@@ -43,9 +45,9 @@ LOOPS = "kernel kernel_0(t0: f32[4] in) {\n  v0: f32 = t0[0]  # digits.py:42\n}\
 BREAK = "graph break [tensor-branch] a tensor used as a condition at digits.py:42\n  why: ..."
 
 
-def record(stage: str, text: str, unit: str = UNIT, number: int = 0, **facts: object) -> Record:
+def record(stage: str, text: str, unit: str = UNIT, **facts: Any) -> Record:
     """One record."""
-    return Record(number, stage, unit, "jit/capture/program.py", text, facts)
+    return Record(0, stage, unit, "jit/capture/program.py", text, facts)
 
 
 def compiled() -> list[Record]:

@@ -2,10 +2,11 @@
 
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
-from minitorch2.artifacts import emit, subscribe
+from minitorch2.artifacts import Origin, emit, subscribe
 from minitorch2.cli.records import Collector, select, split_origin, write_json
 from minitorch2.jit.ir.parser import parse_graph
 from tests.cli.samples import UNIT, compiled, record
@@ -92,3 +93,17 @@ def test_json_document():
 def test_json_lines():
     rows = [json.loads(line) for line in written("out.jsonl").splitlines()]
     assert [row["stage"] for row in rows] == [each.stage for each in compiled()]
+
+
+def test_a_joint_graph_says_where_the_backward_begins():
+    collector = Collector()
+    text = "graph f(%x: f32[4]) {\n  %0: f32[4] = exp(%x)\n  %1: f32[4] = neg(%0)\n  return %1\n}"
+    graph = parse_graph(text)
+    last = replace(graph.nodes[1], origin=Origin(made_by="vjp of exp"))
+    joint = replace(graph, nodes=(graph.nodes[0], last))
+    with subscribe(collector):
+        emit("autodiff.joint", UNIT, joint)
+        emit("passes.optimized", UNIT, joint)
+    rows = [code for code, _ in collector.records[0].lines()]
+    assert rows[2:4] == ["  # backward", "  %1: f32[4] = neg(%0)"]
+    assert "# backward" not in collector.records[1].text

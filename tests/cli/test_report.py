@@ -27,7 +27,7 @@ def body(stage: str, records: list[Record] | None = None) -> list[str]:
 
 @pytest.mark.parametrize("width", [80, 100])
 def test_the_whole_report(golden, width):
-    golden(report(compiled() + broken(), width=width), part=str(width))
+    golden(report(compiled() + broken(), width=width))
 
 
 def test_source_carries_its_own_lines():
@@ -108,3 +108,23 @@ def test_contents():
     assert sizes["capture.graph"] == "3 nodes"
     assert sizes["passes.apply_rules"] == "2 lines out, 1 in"
     assert sizes["kernel.source"].startswith("forward") and "1 kernel" in sizes["kernel.source"]
+
+
+def test_guards_stand_there_in_words_too():
+    facts = {"guards": [{"what": "x", "must": "Tensor f32[4]", "place": "digits.py:42"}]}
+    text = "def guard(x, /):\n    if x: return False\n    return True"
+    records = [Record(0, "capture.guards", "digits.py:f#0", "", text, facts)]
+    assert body("guards", records)[1] == "  digits.py:42 │ x: Tensor f32[4]"
+
+
+def test_saved_values_say_where_they_were_made():
+    text = (
+        "graph f_forward(%x: f32[4]) {\n  %0: f32[4] = exp(%x)  # digits.py:42\n  return %0\n}\n\n"
+        "saved for the backward: %x: f32[4] as %x\n"
+        "saved for the backward: %0: f32[4] as %saved0\n\n"
+        "graph f_backward(%x: f32[4]) {\n  return %x\n}"
+    )
+    lines = body("partition", [Record(0, "autodiff.partition", "digits.py:f#0", "", text)])
+    start = lines.index("  Saved by the forward, read by the backward:")
+    assert lines[start + 1].split() == ["%x", "f32[4]", "an", "input"]
+    assert lines[start + 2].split() == "%0 f32[4] as %saved0 digits.py:42 exp(%x)".split()
