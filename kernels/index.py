@@ -82,7 +82,10 @@ class Index:
     __repr__ = __str__
 
     def __add__(self, other: "Index | int") -> "Index":
-        return _collect((*self.terms, *as_index(other).terms))
+        right = as_index(other)
+        if not right.terms:
+            return self
+        return _collect((*self.terms, *right.terms)) if self.terms else right
 
     __radd__ = __add__
 
@@ -94,6 +97,10 @@ class Index:
 
     def __mul__(self, other: "Index | int") -> "Index":
         right = as_index(other)
+        if right.terms == _ONE:
+            return self
+        if self.terms == _ONE:
+            return right
         return _collect(
             (_product(left_part, right_part), left_factor * right_factor)
             for left_part, left_factor in self.terms
@@ -123,6 +130,7 @@ class Index:
 
 
 Ranges = Mapping[str, Index]
+_ONE = (((), 1),)
 
 
 def constant(value: int) -> Index:

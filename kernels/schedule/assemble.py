@@ -289,7 +289,7 @@ class Assembler:
         accumulators = []
         for nest, place in nests:
             value = self.body(nest, place.axes)
-            value = cast(value, widened(value.dtype))  # type: ignore[assignment, arg-type]
+            value = cast(value, widened(value.dtype))  # type: ignore[assignment]
             element = accumulator_dtype(nest.reducer, value.dtype)
             accumulators.append(Accumulator(self.fresh("r"), nest.reducer, value, element))
         body = self.close()

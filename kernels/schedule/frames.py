@@ -10,6 +10,7 @@ another shape with as many elements fits through its row-major position, if that
 Source: loop alignment as in polyhedral fusion, for the one map that deep learning needs.
 """
 
+import functools
 from dataclasses import dataclass, replace
 
 from minitorch2.kernels.index import (
@@ -96,6 +97,7 @@ class Frame:
         return Place(rows.axes | columns.axes, "full")
 
 
+@functools.lru_cache(maxsize=4096)
 def _placed(
     frame: tuple[tuple[str, Index], ...], axes: tuple[tuple[str, Index], ...], level: str
 ) -> Place | None:

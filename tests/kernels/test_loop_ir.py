@@ -13,7 +13,7 @@ from minitorch2.kernels.verify import LoopVerifyError, verify_kernel
 from tests.kernels.graphs import random_graph
 
 EVERYTHING = """\
-kernel everything(a: f32[4*s0] in, g: i64[s0] in, y: f32[4*s0] out, z: f32[4] inout, s0: size, c: f64) {
+kernel all(a: f32[4*s0] in, g: i64[s0] in, y: f32[4*s0] out, z: f32[4] inout, s0: size, c: f64) {
   for p in 4*s0 parallel {
     index i = (p // 4)
     window w, inside = i - 1 in s0
@@ -29,7 +29,7 @@ kernel everything(a: f32[4*s0] in, g: i64[s0] in, y: f32[4*s0] out, z: f32[4] in
       y[p] = select(inside, v3, f32(-inf))
     }
   }
-}"""  # noqa: E501
+}"""
 
 
 def test_every_statement_round_trips():
