@@ -10,6 +10,7 @@ input that is not a leaf or a tensor with hooks, the call runs as Python.
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 from minitorch2 import dispatch
@@ -66,11 +67,14 @@ def leaves_of(machine: Machine, output: Tensor) -> list[TensorValue]:
             found.add(id(node))
             continue
         stack += [edge.target for edge in node.edges if edge is not None]
-    values = [machine.state.tensor_values.get(place) for place in found]
-    if any(value is None or value.object is None or not value.fake.is_leaf for value in values):
-        machine.stop("backward", "the history leads out of the captured function")
-    if any(value.object._hooks for value in values):
-        machine.stop("backward", "a tensor with hooks among the leaves")
+    values: list[TensorValue] = []
+    for place in found:
+        value = machine.state.tensor_values.get(place)
+        if value is None or value.object is None or not value.fake.is_leaf:
+            machine.stop("backward", "the history leads out of the captured function")
+        if value.object._hooks:
+            machine.stop("backward", "a tensor with hooks among the leaves")
+        values.append(value)
     order = [id(item.fake) for item in machine.state.inputs]
     return sorted(values, key=lambda value: order.index(id(value.fake)))
 
@@ -92,11 +96,12 @@ def _accumulate(machine: Machine, leaf: TensorValue, gradient: Tensor, taken: se
     try:
         old = machine.real(machine.get_attribute(leaf, "grad"))
         if isinstance(old, TensorValue):
-            total = machine.run_lowered(lambda: old.fake.add(gradient), [], {})  # type: ignore[attr-defined]
-            machine.run_lowered(lambda: old.fake.copy_(total), [], {})  # type: ignore[attr-defined]
+            total = machine.run_lowered(operator.add, [old.fake, gradient], {})
+            machine.run_lowered(lambda: call(lookup("copy_"), (old.fake, total, False)), [], {})
             return
         if id(gradient.storage) in taken:
-            gradient = machine.run_lowered(lambda: gradient.clone(), [], {})  # type: ignore[attr-defined]
+            shared = gradient
+            gradient = machine.run_lowered(lambda: call(lookup("clone"), (shared,)), [], {})
         taken.add(id(gradient.storage))
         machine.real(leaf).set_attribute(machine, "grad", machine.from_python(gradient))
     finally:

@@ -122,8 +122,7 @@ def lowered_operands(machine: Machine, op: Any, args: Arguments) -> list[Any] | 
         return None
     plain = []
     for each, parameter in zip(args, op.signature.parameters, strict=False):
-        varying = isinstance(each, FloatValue) and not each.is_known()
-        if varying and parameter.type == "Operand":
+        if isinstance(each, FloatValue) and not each.is_known() and parameter.type == "Operand":
             plain.append(each.tensor())
         else:
             plain.append(each.lower(machine))

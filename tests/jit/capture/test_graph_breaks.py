@@ -55,6 +55,7 @@ def class_statement(x):
         (talk, "input-output"),
         (divide, "may-fail"),
         (class_statement, "unhandled-opcode"),
+        (backward, "backward"),
     ],
 )
 def test_a_break_runs_as_python_once_and_again(fn, code, capsys):

@@ -189,3 +189,19 @@ def test_random_numbers_are_those_of_eager():
     got = [run(X), run(X)]
     for (a, b), (c, d) in zip(expected, got, strict=True):
         assert a.tolist() == c.tolist() and b.tolist() == d.tolist()
+
+
+def test_backward_inside_sets_and_adds_to_grad():
+    weight, bias = nn.Parameter(ones(2)), nn.Parameter(ones(2))
+    unused = nn.Parameter(ones(2))
+
+    def fn(x):
+        loss = (x * weight + bias + bias).sum()
+        loss.backward()
+        return loss.detach(), weight.grad * 2
+
+    run = compiled(fn)
+    for count in (1, 2, 3):
+        assert run(X)[1].tolist() == [2 * count] * 2
+        assert weight.grad.tolist() == [count] * 2 and bias.grad.tolist() == [2 * count] * 2
+        assert unused.grad is None and weight.grad is not bias.grad
