@@ -1,0 +1,127 @@
+"""The functions of neural networks: torch.nn.functional.
+
+In: tensors. Out: tensors. Many are rows of the op table under torch's name; the others are made of
+rows, or adapt torch's argument order to one (`inplace`, `size_average`, a missing `dim`).
+
+Files, in reading order:
+
+rows             access to the op table
+activations      relu, gelu, softmax and the others
+lookups          linear, embedding, attention
+normalizations   layer_norm, batch_norm and the others
+dropouts         dropout of elements and of channels
+losses           cross_entropy, mse_loss and the others
+padding          more elements at the ends
+windows          the places of a kernel
+convolutions     conv1d, conv2d, conv3d and their transposes
+pooling          the largest or the mean of each window
+resampling       interpolate, pixel_shuffle
+
+    >>> from minitorch2 import tensor
+    >>> from minitorch2.nn import functional as F
+    >>> F.relu(tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+
+Source: torch.nn.functional.
+"""
+
+from minitorch2.nn.functional.activations import (
+    celu,
+    elu,
+    gelu,
+    glu,
+    hardshrink,
+    hardsigmoid,
+    hardswish,
+    hardtanh,
+    leaky_relu,
+    log_softmax,
+    logsigmoid,
+    mish,
+    prelu,
+    relu,
+    relu6,
+    selu,
+    sigmoid,
+    silu,
+    softmax,
+    softmin,
+    softplus,
+    softshrink,
+    softsign,
+    tanh,
+    tanhshrink,
+    threshold,
+)
+from minitorch2.nn.functional.convolutions import (
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+)
+from minitorch2.nn.functional.dropouts import (
+    check_probability,
+    dropout,
+    dropout1d,
+    dropout2d,
+    dropout3d,
+)
+from minitorch2.nn.functional.lookups import (
+    bilinear,
+    embedding,
+    linear,
+    one_hot,
+    scaled_dot_product_attention,
+)
+from minitorch2.nn.functional.losses import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cosine_embedding_loss,
+    cosine_similarity,
+    cross_entropy,
+    gaussian_nll_loss,
+    hinge_embedding_loss,
+    huber_loss,
+    kl_div,
+    l1_loss,
+    margin_ranking_loss,
+    mse_loss,
+    nll_loss,
+    pairwise_distance,
+    poisson_nll_loss,
+    reduction_of,
+    smooth_l1_loss,
+    soft_margin_loss,
+    triplet_margin_loss,
+)
+from minitorch2.nn.functional.normalizations import (
+    batch_norm,
+    group_norm,
+    instance_norm,
+    layer_norm,
+    normalize,
+    rms_norm,
+)
+from minitorch2.nn.functional.padding import pad
+from minitorch2.nn.functional.pooling import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    adaptive_max_pool3d,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+)
+from minitorch2.nn.functional.resampling import (
+    interpolate,
+    pixel_shuffle,
+    pixel_unshuffle,
+    upsample,
+)

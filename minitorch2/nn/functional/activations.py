@@ -1,0 +1,123 @@
+"""Activations: functions of each element, and those that scale along a dimension.
+
+In: a tensor. Out: a tensor of the same shape (glu halves a dimension).
+
+Source: torch.nn.functional.
+"""
+
+import warnings
+from typing import Any
+
+from minitorch2.nn.functional.rows import into, row, with_inplace
+
+_relu, _softmax, _log_softmax = row("relu"), row("softmax"), row("log_softmax")
+_elu, _softplus, _where = row("elu"), row("softplus"), row("where")
+
+gelu = row("gelu")
+logsigmoid = row("logsigmoid")
+softplus = row("softplus")
+tanh, sigmoid = row("tanh"), row("sigmoid")
+
+
+def relu(input: Any, inplace: bool = False) -> Any:
+    """max(input, 0)."""
+    return into(input, _relu(input), inplace)
+
+
+silu, leaky_relu, elu = with_inplace("silu"), with_inplace("leaky_relu"), with_inplace("elu")
+hardtanh, relu6 = with_inplace("hardtanh"), with_inplace("relu6")
+
+
+def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """exp(input) scaled to sum to 1 along `dim`."""
+    return _softmax(input, _implicit_dim("softmax", dim, input.ndim), dtype)
+
+
+def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """softmax of -input."""
+    return _softmax(-input, _implicit_dim("softmin", dim, input.ndim), dtype)
+
+
+def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """The logarithm of softmax, computed without overflow."""
+    return _log_softmax(input, _implicit_dim("log_softmax", dim, input.ndim), dtype)
+
+
+def _implicit_dim(name: str, dim: int | None, ndim: int) -> int:
+    """torch's choice for a call without `dim`, with its warning."""
+    if dim is not None:
+        return dim
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. "
+        "Change the call to include dim=X as an argument.",
+        UserWarning,
+        stacklevel=3,
+    )
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+# The constants for which normally distributed activations stay so through many layers.
+_SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
+
+
+def selu(input: Any, inplace: bool = False) -> Any:
+    """elu with the constants that keep mean 0 and variance 1 (Klambauer et al. 2017)."""
+    return into(input, _elu(input, _SELU_ALPHA) * _SELU_SCALE, inplace)
+
+
+def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """elu that is continuously differentiable for every alpha."""
+    return into(input, _elu(input / alpha, 1.0) * alpha, inplace)
+
+
+def mish(input: Any, inplace: bool = False) -> Any:
+    """input * tanh(softplus(input))."""
+    return into(input, input * _softplus(input).tanh(), inplace)
+
+
+def hardswish(input: Any, inplace: bool = False) -> Any:
+    """silu with straight lines: input * clamp(input + 3, 0, 6) / 6."""
+    return into(input, input * (input + 3).clamp(0.0, 6.0) / 6, inplace)
+
+
+def hardsigmoid(input: Any, inplace: bool = False) -> Any:
+    """sigmoid with straight lines: clamp(input + 3, 0, 6) / 6."""
+    return into(input, (input + 3).clamp(0.0, 6.0) / 6, inplace)
+
+
+def softsign(input: Any) -> Any:
+    """input / (1 + |input|)."""
+    return input / (1 + input.abs())
+
+
+def tanhshrink(input: Any) -> Any:
+    """input - tanh(input)."""
+    return input - input.tanh()
+
+
+def softshrink(input: Any, lambd: float = 0.5) -> Any:
+    """input moved towards zero by `lambd`, zero nearer to it than that."""
+    return _where(input > lambd, input - lambd, _where(input < -lambd, input + lambd, input * 0))
+
+
+def hardshrink(input: Any, lambd: float = 0.5) -> Any:
+    """input, zero where it is nearer to zero than `lambd`."""
+    return _where((input >= -lambd) & (input <= lambd), 0.0, input)
+
+
+def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
+    """input where it is above the threshold, else `value`."""
+    return into(input, _where(input <= threshold, float(value), input), inplace)
+
+
+def prelu(input: Any, weight: Any) -> Any:
+    """input where positive, else input * weight; one weight, or one for each channel."""
+    if weight.numel() > 1 and input.ndim > 1:
+        weight = weight.reshape((1, -1) + (1,) * (input.ndim - 2))
+    return _where(input > 0, input, input * weight)
+
+
+def glu(input: Any, dim: int = -1) -> Any:
+    """The first half of a dimension times sigmoid of the second."""
+    first, second = input.chunk(2, dim)
+    return first * second.sigmoid()

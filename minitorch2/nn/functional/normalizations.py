@@ -1,0 +1,106 @@
+"""Normalizations: over features, over a batch, over groups of channels, over single channels.
+
+In: [N, C, *], or [*, features]. Out: the same shape.
+
+Source: Ioffe & Szegedy 2015, Ba et al. 2016, Wu & He 2018; torch.nn.functional.
+"""
+
+from typing import Any
+
+from minitorch2.autograd.modes import no_grad
+from minitorch2.errors import ArgumentValueError, OperationError
+from minitorch2.nn.functional.rows import row
+
+layer_norm, rms_norm, normalize = row("layer_norm"), row("rms_norm"), row("normalize")
+
+
+def _along_channels(vector: Any, ndim: int) -> Any:
+    """A vector [C] as [1, C, 1, ...]."""
+    return vector.reshape((1, -1) + (1,) * (ndim - 2))
+
+
+def _scaled(x: Any, weight: Any, bias: Any) -> Any:
+    if weight is not None:
+        x = x * _along_channels(weight, x.ndim)
+    return x if bias is None else x + _along_channels(bias, x.ndim)
+
+
+def batch_norm(
+    input: Any,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any = None,
+    bias: Any = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
+    """Each channel of [N, C, *] to mean 0 and variance 1.
+
+    In training by the batch's own statistics, which also move the running ones; else by the
+    running ones.
+    """
+    if not training:
+        mean = _along_channels(running_mean, input.ndim)
+        scale = (_along_channels(running_var, input.ndim) + eps).rsqrt()
+        return _scaled((input - mean) * scale, weight, bias)
+    dims = (0, *range(2, input.ndim))
+    count = input.numel() // input.shape[1]
+    if count == 1:
+        raise ArgumentValueError(
+            f"batch_norm of an input of shape {list(input.shape)}",
+            "Expected more than 1 value per channel when training",
+            "give larger batches, or call eval() on the model",
+        )
+    mean = input.mean(dims, keepdim=True)
+    centred = input - mean
+    variance = (centred * centred).mean(dims, keepdim=True)
+    if running_mean is not None:
+        with no_grad():
+            running_mean.lerp_(mean.detach().reshape(-1).to(running_mean.dtype), momentum)
+            unbiased = variance.detach().reshape(-1) * (count / (count - 1))
+            running_var.lerp_(unbiased.to(running_var.dtype), momentum)
+    return _scaled(centred * (variance + eps).rsqrt(), weight, bias)
+
+
+def group_norm(
+    input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Any:
+    """Each sample's groups of channels to mean 0 and variance 1."""
+    if input.shape[1] % num_groups:
+        raise OperationError(
+            f"group_norm of {input.shape[1]} channels in {num_groups} groups",
+            "Expected number of channels in input to be divisible by num_groups",
+            "choose num_groups as a divisor of the channels",
+        )
+    grouped = input.reshape(input.shape[0], num_groups, -1)
+    centred = grouped - grouped.mean(-1, keepdim=True)
+    variance = (centred * centred).mean(-1, keepdim=True)
+    normal = (centred * (variance + eps).rsqrt()).reshape(input.shape)
+    return _scaled(normal, weight, bias)
+
+
+def instance_norm(
+    input: Any,
+    running_mean: Any = None,
+    running_var: Any = None,
+    weight: Any = None,
+    bias: Any = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
+    """Each channel of each sample to mean 0 and variance 1."""
+    if not use_input_stats:
+        return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    dims = tuple(range(2, input.ndim))
+    mean = input.mean(dims, keepdim=True)
+    centred = input - mean
+    variance = (centred * centred).mean(dims, keepdim=True)
+    if running_mean is not None:
+        count = input.numel() // (input.shape[0] * input.shape[1])
+        with no_grad():
+            running_mean.lerp_(mean.detach().mean(0).reshape(-1), momentum)
+            unbiased = variance.detach().mean(0).reshape(-1) * (count / (count - 1))
+            running_var.lerp_(unbiased, momentum)
+    return _scaled(centred * (variance + eps).rsqrt(), weight, bias)

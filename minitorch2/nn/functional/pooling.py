@@ -1,0 +1,141 @@
+"""Pooling: the largest, or the mean, of each window.
+
+In: [N, C, *sizes] (or without N). Out: [N, C, *places].
+
+    >>> from minitorch2 import arange
+    >>> max_pool1d(arange(6.0).reshape(1, 1, 6), 2)
+    tensor([[[1., 3., 5.]]])
+
+Source: torch.nn.functional.
+"""
+
+import math
+from typing import Any
+
+from minitorch2.errors import ArgumentValueError
+from minitorch2.nn.functional.padding import pad
+from minitorch2.nn.functional.rows import row
+from minitorch2.nn.functional.windows import padded, per_dimension, views
+
+_stack, _cat = row("stack"), row("cat")
+
+
+def _extra(input: Any, kernel: tuple, stride: tuple, padding: tuple, dilation: tuple) -> list[int]:
+    """Padding at the ends that gives `ceil_mode` its last, partial windows."""
+    amounts = []
+    settings = list(zip(kernel, stride, padding, dilation, strict=True))
+    for size, (k, s, p, d) in reversed(
+        list(zip(input.shape[-len(kernel) :], settings, strict=True))
+    ):
+        places = -(-(size + 2 * p - d * (k - 1) - 1) // s) + 1
+        if (places - 1) * s >= size + p:  # the last window must start inside the input
+            places -= 1
+        needed = (places - 1) * s + d * (k - 1) + 1 - (size + 2 * p)
+        amounts += [0, max(needed, 0)]
+    return amounts
+
+
+def _max_pool(dims: int) -> Any:
+    def function(
+        input: Any,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Any:
+        if return_indices:
+            raise ArgumentValueError(
+                f"max_pool{dims}d(return_indices=True)", "the indices are not available"
+            )
+        kernel = per_dimension(kernel_size, dims)
+        steps = kernel if stride in (None, []) else per_dimension(stride, dims)
+        amounts, dilations = per_dimension(padding, dims), per_dimension(dilation, dims)
+        if any(2 * p > k for p, k in zip(amounts, kernel, strict=True)):
+            raise ArgumentValueError(
+                f"max_pool{dims}d(kernel_size={kernel_size}, padding={padding})",
+                "pad should be at most half of effective kernel size",
+            )
+        wide = padded(input, amounts, -math.inf)
+        if ceil_mode:
+            ends = _extra(input, kernel, steps, amounts, dilations)
+            wide = pad(wide, ends, "constant", -math.inf)
+        return _stack(list(views(wide, kernel, steps, dilations)), -1).max(-1)[0]
+
+    function.__name__ = function.__qualname__ = f"max_pool{dims}d"
+    function.__doc__ = f"The largest element of each window over the last {dims} dimensions."
+    return function
+
+
+def _avg_pool(dims: int) -> Any:
+    def function(
+        input: Any,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Any:
+        kernel = per_dimension(kernel_size, dims)
+        steps = kernel if stride in (None, []) else per_dimension(stride, dims)
+        amounts, ones = per_dimension(padding, dims), (1,) * dims
+        wide = padded(input, amounts)
+        ends = _extra(input, kernel, steps, amounts, ones) if ceil_mode else [0, 0] * dims
+        total = _summed(pad(wide, ends), kernel, steps)
+        if divisor_override is not None:
+            return total / divisor_override
+        if not any(ends) and (count_include_pad or not any(amounts)):
+            return total / math.prod(kernel)
+        # Near the ends windows hold fewer elements that count.
+        flags = input.detach().new_ones(tuple(input.shape[-dims:]))
+        flags = pad(padded(flags, amounts, 1.0 if count_include_pad else 0.0), ends)
+        return total / _summed(flags, kernel, steps)
+
+    function.__name__ = function.__qualname__ = f"avg_pool{dims}d"
+    function.__doc__ = f"The mean of each window over the last {dims} dimensions."
+    return function
+
+
+def _summed(input: Any, kernel: tuple, stride: tuple) -> Any:
+    total = None
+    for view in views(input, kernel, stride, (1,) * len(kernel)):
+        total = view if total is None else total + view
+    return total
+
+
+def _adaptive(dims: int, name: str, reduce: Any) -> Any:
+    def function(input: Any, output_size: Any) -> Any:
+        for at, wanted in enumerate(per_dimension(output_size, dims)):
+            dim = input.ndim - dims + at
+            if wanted is not None:
+                input = _reduced_to(input, dim, wanted, reduce)
+        return input
+
+    function.__name__ = function.__qualname__ = f"adaptive_{name}_pool{dims}d"
+    function.__doc__ = f"Pooling of the last {dims} dimensions to the given sizes."
+    return function
+
+
+def _reduced_to(input: Any, dim: int, wanted: int, reduce: Any) -> Any:
+    """One dimension split into `wanted` windows, which overlap where it does not divide."""
+    size = input.shape[dim]
+    if size % wanted == 0:
+        shape = (*input.shape[:dim], wanted, size // wanted, *input.shape[dim + 1 :])
+        return reduce(input.reshape(shape), dim + 1)
+    parts = []
+    for place in range(wanted):
+        start, end = place * size // wanted, -(-(place + 1) * size // wanted)
+        parts.append(reduce(input.narrow(dim, start, end - start), dim).unsqueeze(dim))
+    return _cat(parts, dim)
+
+
+max_pool1d, max_pool2d, max_pool3d = _max_pool(1), _max_pool(2), _max_pool(3)
+avg_pool1d, avg_pool2d, avg_pool3d = _avg_pool(1), _avg_pool(2), _avg_pool(3)
+adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = (
+    _adaptive(dims, "avg", lambda x, dim: x.mean(dim)) for dims in (1, 2, 3)
+)
+adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = (
+    _adaptive(dims, "max", lambda x, dim: x.max(dim)[0]) for dims in (1, 2, 3)
+)
