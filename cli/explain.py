@@ -21,6 +21,11 @@ from minitorch2.cli.runner import INTERRUPTED, Outcome, run_script, silence_outp
 from minitorch2.cli.script import CONTEXT, as_torch_option, script_arguments
 from minitorch2.cli.stages import STAGES, matching, nearest
 
+LESS = (
+    "To see less: mt2 explain --list SCRIPT names the stages, --stage NAME shows only one, "
+    "--function NAME only one function. It pages well: | less"
+)
+
 
 @click.command(context_settings=CONTEXT)
 @click.option(
@@ -115,6 +120,9 @@ def _show(
         write_contents(page, everything, records)
     else:
         write_report(page, everything, records)
+        if len(records) == len(everything):
+            page.blank()
+            page.write(LESS, "dim")
 
 
 def _ending(page: Page, outcome: Outcome, everything: list[Record]) -> None:

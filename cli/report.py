@@ -10,7 +10,7 @@ Source: the order of stages is that of the house: capture, guards, autodiff, pas
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from minitorch2.cli import bodies
 from minitorch2.cli.records import Record
@@ -45,8 +45,8 @@ def write_report(page: Page, records: Sequence[Record], chosen: Sequence[Record]
         for title, round_rows in _rounds(units[unit], rows):
             if title:
                 page.subtitle(title)
-            for stage, group in _sections(round_rows):
-                _section(page, stage, group, context)
+            for stage, half, group in _sections(round_rows):
+                _section(page, (stage, half), group, context)
 
 
 def by_unit(records: Sequence[Record]) -> dict[str, list[Record]]:
@@ -71,9 +71,9 @@ def _stages(page: Page, rows: Sequence[Record], chosen: Sequence[Record]) -> Non
             page.blank()
             page.put(f"  {title}", "bold blue")
         table = []
-        for stage, group in _sections(round_rows):
+        for stage, half, group in _sections(round_rows):
             sizes = dict.fromkeys(bodies.size(record) for record in group)
-            name = " ".join(filter(None, (stage, group[0].part)))
+            name = " ".join(filter(None, (stage, half)))
             table.append((name, "; ".join(sizes)))
         page.table(table, ("bold",))
 
@@ -94,19 +94,27 @@ def _rounds(rows: Sequence[Record], chosen: Sequence[Record]) -> list[tuple[str,
     return [pair for pair in [*titled, ("all compilations", totals)] if pair[1]]
 
 
-def _sections(rows: Sequence[Record]) -> Iterator[tuple[str, list[Record]]]:
-    """Neighbours of one stage and half together."""
-    for (stage, _), group in itertools.groupby(rows, key=lambda each: (each.stage, each.part)):
-        yield stage, list(group)
+def _sections(rows: Sequence[Record]) -> list[tuple[str, str, list[Record]]]:
+    """Neighbours of one stage and half together, as (stage, half, records).
+
+    Loops that do not name their half belong to the one whose kernels come next.
+    """
+    found: list[tuple[str, str, list[Record]]] = []
+    following = ""
+    groups = itertools.groupby(reversed(rows), key=lambda each: (each.stage, each.part))
+    for (stage, part), group in groups:
+        is_loops = stage.startswith("loops.")
+        following = part if stage == "kernel.source" else following if is_loops else ""
+        found.append((stage, part or following, list(group)[::-1]))
+    return found[::-1]
 
 
-def _section(page: Page, name: str, group: Sequence[Record], context: bodies.Context) -> None:
-    stage, part = stage_named(name), group[0].part
-    page.heading(
-        f"{stage.title}: {part}" if part else stage.title,
-        stage.file or group[0].producer,
-        stage.says,
-    )
+def _section(
+    page: Page, heading: tuple[str, str], group: Sequence[Record], context: bodies.Context
+) -> None:
+    stage, half = stage_named(heading[0]), heading[1]
+    title = f"{stage.title}: {half}" if half else stage.title
+    page.heading(title, stage.file or group[0].producer, stage.says)
     for number, record in enumerate(group):
         if number:
             page.blank()

@@ -1,6 +1,7 @@
 """The report over hand-made records: what a reader sees, and in which order."""
 
 import io
+from dataclasses import replace
 
 import pytest
 
@@ -128,3 +129,12 @@ def test_saved_values_say_where_they_were_made():
     start = lines.index("  Saved by the forward, read by the backward:")
     assert lines[start + 1].split() == ["%x", "f32[4]", "an", "input"]
     assert lines[start + 2].split() == "%0 f32[4] as %saved0 digits.py:42 exp(%x)".split()
+
+
+def test_loops_belong_to_the_half_whose_kernels_follow():
+    rows = [row for row in compiled() if row.stage in ("loops.fused", "kernel.source")]
+    backward = replace(rows[1], text=rows[1].text.replace("_forward", "_backward"))
+    text = report([rows[0], rows[1], rows[0], backward])
+    headings = [line.split("  ")[0] for line in text.splitlines() if line[:2].isupper()]
+    halves = ["FORWARD", "FORWARD", "BACKWARD", "BACKWARD"]
+    assert [heading.rpartition(": ")[2] for heading in headings] == halves
