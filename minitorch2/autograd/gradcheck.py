@@ -25,7 +25,9 @@ def _outputs(function: Callable, inputs: tuple) -> list[Tensor]:
     ]
 
 
-def _numerical(function: Callable, inputs: tuple, at: int, output: int, eps: float) -> Any:
+def _numerical(
+    function: Callable, inputs: tuple, at: int, output: int, columns: int, eps: float
+) -> Any:
     """The Jacobian of one output in one input by central differences: [input, output]."""
     base = inputs[at].detach().array.astype(numpy.float64)
     rows = []
@@ -34,10 +36,12 @@ def _numerical(function: Callable, inputs: tuple, at: int, output: int, eps: flo
         for step in (eps, -eps):
             moved = base.copy()
             moved[index] += step
-            changed = (*inputs[:at], wrap(moved), *inputs[at + 1 :])
+            there = wrap(moved)
+            there.requires_grad = True  # the function may itself ask for gradients
+            changed = (*inputs[:at], there, *inputs[at + 1 :])
             sides.append(_outputs(function, changed)[output].detach().array.reshape(-1).copy())
         rows.append((sides[0] - sides[1]) / (2 * eps))
-    return numpy.array(rows).reshape(base.size, -1)
+    return numpy.array(rows).reshape(base.size, columns)
 
 
 def gradcheck(
@@ -57,7 +61,7 @@ def gradcheck(
         if not tensor.requires_grad:
             continue
         for at in wanted:
-            expected = _numerical(func, given, at, output, eps)
+            expected = _numerical(func, given, at, output, tensor.numel(), eps)
             for column in range(expected.shape[1]):
                 start = numpy.zeros(expected.shape[1], tensor.dtype.numpy)
                 start[column] = 1
@@ -83,7 +87,7 @@ def gradgradcheck(func: Callable, inputs: Any, grad_outputs: Any = None, **optio
     wanted = [i for i, t in enumerate(given) if isinstance(t, Tensor) and t.requires_grad]
     outputs = _outputs(func, given)
     seeds = grad_outputs or [
-        wrap(numpy.random.RandomState(i).randn(*t.shape).astype(t.dtype.numpy))
+        wrap(numpy.asarray(numpy.random.RandomState(i).randn(*t.shape), t.dtype.numpy))
         for i, t in enumerate(outputs)
     ]
     for seed in seeds:

@@ -204,7 +204,7 @@ def _infer_index_select(self, dim, index):
         raise IndexOutOfRange("index_select()", "Index should be a vector", "flatten the index")
     count = index.shape[0] if index.ndim else 1
     shape = tuple(self.shape)
-    return Meta(shape[:at] + (count,) + shape[at + 1 :], self.dtype)
+    return Meta(shape[:at] + (count,) + shape[at + 1 :] if shape else (), self.dtype)
 
 
 defop(

@@ -52,6 +52,9 @@ SPELLED: dict[str, Callable] = {
     "reshape": torch.Tensor.reshape,
     "permute": torch.Tensor.permute,
     "flip": torch.Tensor.flip,
+    "gradients": lambda outputs, starts, inputs: torch.autograd.grad(
+        outputs, inputs, starts, materialize_grads=True
+    ),
     "alias": lambda x: x.view_as(x),
     "contiguous_copy": lambda x: x.clone(memory_format=torch.contiguous_format),
     "as_strided_add": _strided_add,

@@ -4,6 +4,8 @@ A case is the text of a module, so that both libraries build it from the same wo
 of its inputs; ("index", n, shape) is class indices below n, ("share", shape) numbers in (0, 1).
 """
 
+import inspect
+
 import numpy
 import pytest
 import torch
@@ -49,6 +51,37 @@ CASES = [
     ("nn.NLLLoss()", [(6, 5), ("index", 5, (6,))]),
     ("nn.BCEWithLogitsLoss(pos_weight=tensor([2.0]))", [(4, 1), ("share", (4, 1))]),
     ("nn.BCELoss()", [("share", (4, 3)), ("share", (4, 3))]),
+    ("nn.Bilinear(3, 4, 2)", [(5, 3), (5, 4)]),
+    ("nn.Mish()", [(4, 5)]),
+    ("nn.SELU()", [(4, 5)]),
+    ("nn.CELU(0.5)", [(4, 5)]),
+    ("nn.PReLU(3)", [(2, 3, 4)]),
+    ("nn.Hardswish()", [(4, 5)]),
+    ("nn.Hardsigmoid()", [(4, 5)]),
+    ("nn.GLU(1)", [(4, 6)]),
+    ("nn.Threshold(0.1, 2.0)", [(4, 5)]),
+    ("nn.KLDivLoss(reduction='batchmean')", [(4, 5), ("share", (4, 5))]),
+    ("nn.HuberLoss(delta=0.5)", [(4, 5), (4, 5)]),
+    ("nn.CosineSimilarity()", [(4, 5), (4, 5)]),
+    ("nn.TripletMarginLoss()", [(4, 5), (4, 5), (4, 5)]),
+    ("nn.BatchNorm1d(5)", [(4, 5)]),
+    ("nn.BatchNorm2d(3, momentum=None)", [(4, 3, 5, 5)]),
+    ("nn.BatchNorm2d(3).eval()", [(4, 3, 5, 5)]),
+    ("nn.BatchNorm3d(2, affine=False, track_running_stats=False)", [(3, 2, 3, 3, 3)]),
+    ("nn.GroupNorm(2, 6)", [(3, 6, 4)]),
+    ("nn.InstanceNorm2d(3, affine=True, track_running_stats=True)", [(2, 3, 5, 5)]),
+    ("nn.Conv1d(4, 6, 3, padding=1, groups=2, bias=False)", [(2, 4, 7)]),
+    ("nn.Conv2d(3, 5, (3, 2), stride=2, padding='valid')", [(2, 3, 8, 8)]),
+    ("nn.Conv2d(3, 5, 3, padding=1, padding_mode='reflect')", [(2, 3, 6, 6)]),
+    ("nn.ConvTranspose2d(3, 5, 3, stride=2, padding=1, output_padding=1)", [(2, 3, 4, 4)]),
+    ("nn.MaxPool2d(2)", [(2, 3, 6, 6)]),
+    ("nn.MaxPool2d(3, 2, 1, ceil_mode=True)", [(2, 3, 6, 6)]),
+    ("nn.AvgPool2d(2)", [(2, 3, 6, 6)]),
+    ("nn.AdaptiveAvgPool2d((1, 1))", [(2, 3, 6, 6)]),
+    ("nn.ReflectionPad2d(2)", [(2, 3, 6, 6)]),
+    ("nn.ConstantPad2d((1, 0, 2, 1), 3.5)", [(2, 3, 6, 6)]),
+    ("nn.Upsample(scale_factor=2, mode='bilinear')", [(2, 3, 4, 4)]),
+    ("nn.PixelShuffle(2)", [(2, 8, 3, 3)]),
     ("nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.LayerNorm(8), nn.Linear(8, 2))", [(3, 4)]),
 ]
 
@@ -109,13 +142,15 @@ def test_same_printed_form(text):
     assert repr(build(text, minitorch2)) == repr(build(text, torch))
 
 
+MODULES = [
+    name
+    for name, value in vars(our_nn).items()
+    if isinstance(value, type) and issubclass(value, our_nn.Module)
+]
+
+
 def test_every_module_has_torchs_name():
-    modules = [
-        name
-        for name, value in vars(our_nn).items()
-        if isinstance(value, type) and issubclass(value, our_nn.Module)
-    ]
-    assert [name for name in modules if not hasattr(torch.nn, name)] == []
+    assert [name for name in MODULES if not hasattr(torch.nn, name)] == []
 
 
 def test_initial_values_have_torchs_distribution():
@@ -125,3 +160,37 @@ def test_initial_values_have_torchs_distribution():
             a, b = as_array(mine), as_array(judge)
             assert a.mean() == pytest.approx(b.mean(), abs=0.03)
             assert a.std() == pytest.approx(b.std(), rel=0.1)
+
+
+@pytest.mark.parametrize("batch_first", [False, True])
+@pytest.mark.parametrize("masks", [{}, {"causal": True}, {"padding": True}])
+def test_multihead_attention(batch_first, masks):
+    rng = numpy.random.default_rng(0)
+    text = f"nn.MultiheadAttention(8, 2, batch_first={batch_first})"
+    state = {name: as_array(v) for name, v in build(text, torch).state_dict().items()}
+    arrays = [rng.standard_normal((3, 3, 8)).astype("float32") for _ in range(3)]
+    results = []
+    for library in (minitorch2, torch):
+        module = build(text, library)
+        module.load_state_dict({name: library.tensor(value) for name, value in state.items()})
+        given = {}
+        if "causal" in masks:
+            given["attn_mask"] = library.ones(3, 3, dtype=library.bool).triu(1)
+        if "padding" in masks:
+            given["key_padding_mask"] = library.tensor([[False, False, True]] * 3)
+        results.append([as_array(x) for x in module(*map(library.tensor, arrays), **given)])
+    for found, expected in zip(*results, strict=True):
+        numpy.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_signatures():
+    """Constructors take torch's arguments, in its order, with its defaults."""
+    different = []
+    for name in MODULES:
+        ours, judge = (
+            [(p.name, p.default, p.kind) for p in inspect.signature(cls).parameters.values()]
+            for cls in (getattr(our_nn, name), getattr(torch.nn, name))
+        )
+        if ours != judge:
+            different.append(f"{name}: {ours} torch {judge}")
+    assert not different, "\n".join(different)
