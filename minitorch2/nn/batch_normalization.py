@@ -1,0 +1,211 @@
+"""Normalization of channels: over the batch, over groups of channels, over single pictures.
+
+In: [N, C, *]. Out: the same shape.
+
+Source: Ioffe & Szegedy 2015, Wu & He 2018, Ulyanov et al. 2016; torch.nn.
+"""
+
+from typing import Any
+
+from minitorch2.creation import empty, ones, tensor, zeros
+from minitorch2.dtypes import int64
+from minitorch2.errors import ArgumentValueError
+from minitorch2.nn import functional as F
+from minitorch2.nn import init
+from minitorch2.nn.module import Module
+from minitorch2.nn.parameter import Parameter
+
+
+class _ChannelNorm(Module):
+    """Weight, bias and running statistics of C channels; `ranks` are the inputs' dimensions."""
+
+    ranks: tuple[int, ...] = ()
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ):
+        super().__init__()
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats = affine, track_running_stats
+        self.register_parameter("weight", None)
+        self.register_parameter("bias", None)
+        if affine:
+            self.weight = Parameter(empty(num_features, device=device, dtype=dtype))
+            if bias:
+                self.bias = Parameter(empty(num_features, device=device, dtype=dtype))
+        tracked = track_running_stats
+        where = {"device": device, "dtype": dtype}
+        self.register_buffer("running_mean", zeros(num_features, **where) if tracked else None)
+        self.register_buffer("running_var", ones(num_features, **where) if tracked else None)
+        count = tensor(0, dtype=int64, device=device) if tracked else None
+        self.register_buffer("num_batches_tracked", count)
+        self.reset_parameters()
+
+    def reset_running_stats(self) -> None:
+        """Forget what the batches have taught."""
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
+
+    def reset_parameters(self) -> None:
+        """Weight one, bias zero, statistics forgotten."""
+        self.reset_running_stats()
+        if self.affine:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def _check(self, input: Any) -> None:
+        if input.ndim not in self.ranks:
+            expected = " or ".join(f"{rank}D" for rank in self.ranks)
+            raise ArgumentValueError(
+                f"{type(self).__name__} of an input of shape {list(input.shape)}",
+                f"expected {expected} input (got {input.ndim}D input)",
+                "the input is [N, C, *sizes]",
+            )
+
+    def extra_repr(self) -> str:
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"affine={self.affine}, bias={self.bias is not None}, "
+            f"track_running_stats={self.track_running_stats}"
+        )
+
+
+class _BatchNorm(_ChannelNorm):
+    def forward(self, input: Any) -> Any:
+        self._check(input)
+        momentum = 0.0 if self.momentum is None else self.momentum
+        if self.training and self.track_running_stats:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:  # a plain average over all batches
+                momentum = 1.0 / float(self.num_batches_tracked)
+        keep = not self.training or self.track_running_stats
+        return F.batch_norm(
+            input,
+            self.running_mean if keep else None,
+            self.running_var if keep else None,
+            self.weight,
+            self.bias,
+            self.training or self.running_mean is None,
+            momentum,
+            self.eps,
+        )
+
+
+class BatchNorm1d(_BatchNorm):
+    """Each channel of [N, C] or [N, C, L] to mean 0 and variance 1 over the batch."""
+
+    ranks = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """Each channel of [N, C, H, W] to mean 0 and variance 1 over the batch."""
+
+    ranks = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    """Each channel of [N, C, D, H, W] to mean 0 and variance 1 over the batch."""
+
+    ranks = (5,)
+
+
+class _InstanceNorm(_ChannelNorm):
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = False,
+        track_running_stats: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ):
+        settings = (eps, momentum, affine, track_running_stats, device, dtype)
+        super().__init__(num_features, *settings, bias=bias)
+
+    def forward(self, input: Any) -> Any:
+        self._check(input)
+        single = input.ndim == self.ranks[0]
+        found = F.instance_norm(
+            input.unsqueeze(0) if single else input,
+            self.running_mean,
+            self.running_var,
+            self.weight,
+            self.bias,
+            self.training or not self.track_running_stats,
+            self.momentum,
+            self.eps,
+        )
+        return found.squeeze(0) if single else found
+
+
+class InstanceNorm1d(_InstanceNorm):
+    """Each channel of each sample of [N, C, L] to mean 0 and variance 1."""
+
+    ranks = (2, 3)
+
+
+class InstanceNorm2d(_InstanceNorm):
+    """Each channel of each sample of [N, C, H, W] to mean 0 and variance 1."""
+
+    ranks = (3, 4)
+
+
+class GroupNorm(Module):
+    """Each sample's groups of channels to mean 0 and variance 1."""
+
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ):
+        super().__init__()
+        if num_channels % num_groups:
+            raise ArgumentValueError(
+                f"GroupNorm({num_groups}, {num_channels})",
+                "num_channels must be divisible by num_groups",
+            )
+        self.num_groups, self.num_channels = num_groups, num_channels
+        self.eps, self.affine = eps, affine
+        self.register_parameter("weight", None)
+        self.register_parameter("bias", None)
+        if affine:
+            self.weight = Parameter(ones(num_channels, device=device, dtype=dtype))
+            if bias:
+                self.bias = Parameter(zeros(num_channels, device=device, dtype=dtype))
+
+    def reset_parameters(self) -> None:
+        """Weight one, bias zero."""
+        if self.affine:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def forward(self, input: Any) -> Any:
+        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        return (
+            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
+            f"bias={self.bias is not None}"
+        )
