@@ -311,7 +311,7 @@ def _without(monomial: Monomial, divisor: Monomial) -> Monomial | None:
 
 
 def floor_divide(top: Index, bottom: Index, ranges: Ranges) -> Index:
-    """floor(top / bottom), simplified with the ranges; bottom is at least 1."""
+    """floor(top / bottom), simplified with the ranges; top is not negative, bottom at least 1."""
     if bottom == constant(1):
         return top
     if len(bottom.terms) == 1:
@@ -319,8 +319,12 @@ def floor_divide(top: Index, bottom: Index, ranges: Ranges) -> Index:
     else:
         whole = exact_quotient(top, bottom)
         quotient, rest = (constant(0), top) if whole is None else (whole, constant(0))
-    if nonnegative(rest, ranges) and less(rest, bottom, ranges):
-        return quotient
+    for shift in (0, 1):  # s0 - i - 1 leaves -i - 1, which is s0 - i - 1 too
+        inside = rest + bottom * shift
+        if nonnegative(inside, ranges) and less(inside, bottom, ranges):
+            return quotient - shift
+    if not nonnegative(rest, ranges):  # kernels divide unsigned numbers
+        quotient, rest = constant(0), top
     return quotient + _quotient_atom(*_reduced(rest, bottom, ranges))
 
 
@@ -350,15 +354,18 @@ def _reduced(top: Index, bottom: Index, ranges: Ranges) -> tuple[Index, Index]:
 
 
 def modulo(top: Index, bottom: Index, ranges: Ranges) -> Index:
-    """top modulo bottom, simplified with the ranges; bottom is at least 1."""
+    """top modulo bottom, simplified with the ranges; top is not negative, bottom at least 1."""
     if bottom == constant(1):
         return constant(0)
     if len(bottom.terms) == 1:
         _, rest = _split(top, bottom)
     else:
         rest = constant(0) if exact_quotient(top, bottom) is not None else top
-    if nonnegative(rest, ranges) and less(rest, bottom, ranges):
-        return rest
+    for inside in (rest, rest + bottom):
+        if nonnegative(inside, ranges) and less(inside, bottom, ranges):
+            return inside
+    if not nonnegative(rest, ranges):
+        rest = top
     quotient = floor_divide(rest, bottom, ranges)
     if not any(Divide(rest, bottom) in m for m, _ in quotient.terms) and len(quotient.terms) <= 1:
         reduced = rest - quotient * bottom

@@ -46,6 +46,33 @@ def test_division_is_exact(case, first, second):
     assert evaluate(nested, values) == number // first % second
 
 
+def smallest_dividend(index, values):
+    """The smallest number that is divided when an index is evaluated."""
+    atoms = [atom for term, _ in index.terms for atom in term if hasattr(atom, "top")]
+    inner = [min(evaluate(a.top, values), smallest_dividend(a.top, values)) for a in atoms]
+    return min(inner, default=0)
+
+
+@given(cases(), st.integers(1, 12))
+def test_differences_are_divided_without_going_negative(case, divisor):
+    index, ranges, values = case
+    largest = {name: extent.as_int() - 1 for name, extent in ranges.items()}
+    index = constant(evaluate(index, largest)) - index
+    number = evaluate(index, values)
+    for found, wanted in (
+        (floor_divide(index, constant(divisor), ranges), number // divisor),
+        (modulo(index, constant(divisor), ranges), number % divisor),
+    ):
+        assert evaluate(found, values) == wanted
+        assert smallest_dividend(found, values) >= 0
+
+
+def test_a_flipped_axis_needs_no_division():
+    position = symbol("i") * B + (B - symbol("j") - 1)
+    ranges = {"i": T, "j": B}
+    assert str(delinearize(position, (T, B), ranges)) == "(i, -j + s0 - 1)"
+
+
 @given(cases(), st.integers(1, 12))
 def test_text_round_trip(case, divisor):
     index, ranges, _ = case
