@@ -15,6 +15,7 @@ from minitorch2.errors import Mt2Error
 from minitorch2.jit.ir.graph import Graph, GraphBuilder, Value
 from minitorch2.jit.ir.interpreter import interpret
 from minitorch2.jit.ir.types import TensorType
+from minitorch2.jit.shapes.size_expression import Size, evaluate_size, symbol
 from minitorch2.kernels.backend import KernelOptions, compile_graph
 from minitorch2.layouts import contiguous_strides, element_count
 from minitorch2.ops.table import Op
@@ -56,14 +57,19 @@ DTYPES = (dtypes.float32,) * 3 + (
     dtypes.uint8,
 )  # fmt: skip
 SHAPES = ((4, 6), (4, 6), (6,), (4, 1), (2, 3, 4), (40,))
+N = symbol("s0")  # 5 in every input
+SYMBOLIC_SHAPES: tuple[tuple[Size, ...], ...] = (
+    (N, 6), (N, 6), (6,), (N, 1), (2, 3, N), (N * 10,), (N, N),
+)  # fmt: skip
 
 
-def random_graph(number: int, steps: int = 10) -> Graph:
+def random_graph(number: int, steps: int = 10, symbolic: bool = False) -> Graph:
     """A random functional graph; the same for the same number."""
+    shapes = SYMBOLIC_SHAPES if symbolic else SHAPES
     chance = random.Random(number)
     builder = GraphBuilder(f"random{number}")
     values = [
-        builder.input(f"x{at}", TensorType(chance.choice(DTYPES), chance.choice(SHAPES)))
+        builder.input(f"x{at}", TensorType(chance.choice(DTYPES), chance.choice(shapes)))
         for at in range(chance.randint(2, 4))
     ]
     for _ in range(steps):
@@ -75,8 +81,8 @@ def random_graph(number: int, steps: int = 10) -> Graph:
     inputs = [given.value for given in builder.inputs]
     for value in [*chance.sample(values, min(3, len(values))), values[-1]]:
         assert isinstance(value.type, TensorType)
-        builder.output(value, contiguous_strides(value.type.shape))  # type: ignore[arg-type]
-    if chance.random() < 0.3:
+        builder.output(value, None if symbolic else contiguous_strides(value.type.shape))  # type: ignore[arg-type]
+    if not symbolic and chance.random() < 0.3:
         same = [value for value in values[1:] if value.type == inputs[0].type]
         if same:
             builder.write(0, chance.choice(same))
@@ -102,7 +108,7 @@ def _random_call(chance: random.Random, values: list[Value]) -> tuple[str, tuple
             return "transpose", (value, dim, chance.randrange(max(ndim, 1)))
         case 10:
             count = element_count(shape)  # type: ignore[arg-type]
-            return "view", (value, chance.choice(((count,), (2, count // 2), (-1, 1))))
+            return "view", (value, chance.choice(((count,), (-1, 2), (-1, 1))))
         case 11:
             return "slice", (value, dim, chance.randint(0, 2), None, chance.choice((1, 2)))
         case 12:
@@ -119,7 +125,8 @@ def random_inputs(graph: Graph, number: int) -> list[Tensor]:
     chance, found = numpy.random.RandomState(number), []
     for given in graph.inputs:
         assert isinstance(given.value.type, TensorType)
-        array = numpy.asarray(chance.randn(*given.value.type.shape)) * 2
+        shape = [evaluate_size(size, {"s0": 5}) for size in given.value.type.shape]
+        array = numpy.asarray(chance.randn(*shape)) * 2
         if given.value.type.dtype is dtypes.uint8:
             array = abs(array)
         found.append(wrap(array.astype(given.value.type.dtype.numpy)))

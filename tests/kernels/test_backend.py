@@ -28,6 +28,12 @@ def test_random_graphs(number, options):
     check_graph(graph, random_inputs(graph, number), options)
 
 
+@pytest.mark.parametrize("number", range(60))
+def test_random_graphs_of_unknown_size(number):
+    graph = random_graph(number, symbolic=True)
+    check_graph(graph, random_inputs(graph, number), KernelOptions(executor="python"))
+
+
 @pytest.mark.slow
 @pytest.mark.numba
 @pytest.mark.parametrize("number", range(60, 90))
