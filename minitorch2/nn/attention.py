@@ -68,8 +68,9 @@ class MultiheadAttention(Module):
     def _heads(self, x: Any, part: int) -> Any:
         """[N, T, E] projected by the `part`-th third of the weight: [N, heads, T, head_dim]."""
         rows = slice(part * self.embed_dim, (part + 1) * self.embed_dim)
-        bias = None if self.in_proj_bias is None else self.in_proj_bias[rows]
-        projected = F.linear(x, self.in_proj_weight[rows], bias)
+        weight: Any = self.in_proj_weight
+        bias: Any = self.in_proj_bias
+        projected = F.linear(x, weight[rows], None if bias is None else bias[rows])
         return projected.unflatten(-1, (self.num_heads, self.head_dim)).transpose(1, 2)
 
     def forward(

@@ -147,7 +147,7 @@ class _InstanceNorm(_ChannelNorm):
             self.weight,
             self.bias,
             self.training or not self.track_running_stats,
-            self.momentum,
+            self.momentum or 0.0,
             self.eps,
         )
         return found.squeeze(0) if single else found

@@ -117,9 +117,9 @@ class _Conv(_Convolution):
 
     def forward(self, input: Any) -> Any:
         function = (F.conv1d, F.conv2d, F.conv3d)[self.dims - 1]
-        padding = self.padding
+        padding: Any = self.padding
         if self.padding_mode != "zeros":
-            amounts = [amount for each in reversed(self.padding) for amount in (each, each)]
+            amounts = [amount for each in reversed(padding) for amount in (each, each)]
             input, padding = F.pad(input, amounts, _MODES[self.padding_mode]), 0
         return function(
             input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups

@@ -190,8 +190,7 @@ class MarginRankingLoss(_Loss):
         self.margin = margin
 
     def forward(self, input1: Any, input2: Any, target: Any) -> Any:
-        settings = {"margin": self.margin, "reduction": self.reduction}
-        return F.margin_ranking_loss(input1, input2, target, **settings)
+        return F.margin_ranking_loss(input1, input2, target, self.margin, reduction=self.reduction)
 
 
 class TripletMarginLoss(_Loss):
@@ -231,8 +230,9 @@ class CosineEmbeddingLoss(_Loss):
         self.margin = margin
 
     def forward(self, input1: Any, input2: Any, target: Any) -> Any:
-        settings = {"margin": self.margin, "reduction": self.reduction}
-        return F.cosine_embedding_loss(input1, input2, target, **settings)
+        return F.cosine_embedding_loss(
+            input1, input2, target, self.margin, reduction=self.reduction
+        )
 
 
 class CosineSimilarity(Module):

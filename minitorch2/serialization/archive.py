@@ -34,12 +34,13 @@ def save(obj: Any, f: Any, pickle_module: Any = None, **options: Any) -> None:
     # Written to memory first: a failure half-way would leave a broken file where a good one was.
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
-        for name, content in (
+        entries: list[tuple[str, Any]] = [
             ("data.pkl", writer.program),
             ("byteorder", sys.byteorder.encode()),
             *((f"data/{n}", s.bytes().data) for n, s in enumerate(writer.storages)),
             ("version", b"3\n"),
-        ):
+        ]
+        for name, content in entries:
             # A fixed date makes equal objects equal files.
             entry = zipfile.ZipInfo(f"archive/{name}", (1980, 1, 1, 0, 0, 0))
             archive.writestr(entry, content)

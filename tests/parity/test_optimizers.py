@@ -10,7 +10,7 @@ import torch
 import minitorch2
 from tests.parity.shared import as_array
 
-CASES = [
+CASES: list[tuple[str, dict]] = [
     ("SGD", {"lr": 0.1}),
     ("SGD", {"lr": 0.1, "momentum": 0.9, "dampening": 0.3, "weight_decay": 0.01}),
     ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True, "maximize": True}),

@@ -69,11 +69,11 @@ def _indexed(input: Any, dim: int, before: int, after: int, mode: str) -> Any:
             f"Padding size should be at most {limit} in dimension {dim}, got {before}, {after}",
             "pad less, or use mode='constant'",
         )
-    places = arange(-before, size + after)
+    places: Any = arange(-before, size + after)
     if mode == "replicate":
-        places = places.clamp(0, size - 1)  # type: ignore[attr-defined]
+        places = places.clamp(0, size - 1)
     elif mode == "circular":
-        places = places % size  # type: ignore[operator]
+        places = places % size
     else:
-        places = (size - 1) - ((size - 1) - places.abs()).abs()  # type: ignore[attr-defined]
+        places = (size - 1) - ((size - 1) - places.abs()).abs()
     return input.index_select(dim, places)

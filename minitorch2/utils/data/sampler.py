@@ -70,7 +70,8 @@ class RandomSampler(Sampler):
     def __iter__(self) -> Iterator[int]:
         count = len(self.data_source)
         if self.replacement:
-            yield from randint(count, (self.num_samples,), generator=self.generator).tolist()
+            drawn: Any = randint(count, (self.num_samples,), generator=self.generator)
+            yield from drawn.tolist()
             return
         left = self.num_samples
         while left > 0:
