@@ -6,6 +6,7 @@ expressions.py  scalar and index expressions
 writer.py       lines with their origins
 reductions.py   folds in a fixed order that vectorizes
 columns.py      folds down the slow axis
+tiles.py        loops that read one way and write the other
 source.py       a whole kernel
 host.py         the function that launches the kernels of a graph
 """

@@ -29,6 +29,7 @@ from minitorch2.kernels.codegen.expressions import (
     stored_text,
 )
 from minitorch2.kernels.codegen.reductions import write_reduction
+from minitorch2.kernels.codegen.tiles import tile_plan, write_tiles
 from minitorch2.kernels.codegen.writer import Writer
 from minitorch2.kernels.interpreter import messages
 from minitorch2.kernels.loop_ir import (
@@ -124,6 +125,10 @@ class _SourceWriter:
             columns = column_plan(loop)
             if columns is not None:
                 write_columns(write, columns, self.statement)
+                return
+            inner = tile_plan(loop)
+            if inner is not None:
+                write_tiles(write, loop, inner, self.statement)
                 return
             write.line(f"for {loop.variable} in range(lo, hi):", loop.origin)
             with write.indented():

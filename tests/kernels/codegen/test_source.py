@@ -12,6 +12,7 @@ from minitorch2.kernels.codegen.source import generate_source
 from minitorch2.kernels.index import constant, symbol
 from minitorch2.kernels.parser import parse_kernel
 from minitorch2.kernels.runtime.compile import compile_kernel, plain_kernel
+from minitorch2.tensors import wrap
 from tests.kernels.graphs import random_graph
 
 SUM = """\
@@ -85,3 +86,18 @@ def test_many_arrays_still_vectorize():
     assert len(source.signature.arrays) == 12
     assembly = compile_kernel(source.text, source.signature).assembly()
     assert len(re.findall(r"mulps|fmul\s+v\d+\.4s", assembly)) >= 9
+
+
+@pytest.mark.numba
+@pytest.mark.parametrize("shape", [(1, 3), (5, 7), (64, 64), (130, 9)])
+def test_transposed_reads_go_in_tiles(shape):
+    rows, columns = shape
+    graph = parse_graph(
+        f"graph f(%x: f32[{rows},{columns}]) {{\n"
+        f"%0: f32[{columns},{rows}] = transpose(%x, 0, 1)\n"
+        f"%1: f32[{columns},{rows}] = mul(%0, %0)\nreturn %1\n}}"
+    )
+    compiled = compile_graph(graph)
+    assert ("width" in compiled.sources.kernels[0].text) == (rows > 1)
+    x = numpy.random.RandomState(0).randn(rows, columns).astype("f4")
+    numpy.testing.assert_array_equal(compiled([wrap(x)])[0].array, (x * x).T)
