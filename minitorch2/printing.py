@@ -29,15 +29,13 @@ class _Formatter:
         usual = wide[numpy.isfinite(wide) & (wide != 0)]
         if usual.size:
             self._choose(numpy.abs(usual))
-        self.width = max((len(self.number(value)) for value in wide.tolist()), default=1)
+            self.width = max(len(self.number(value)) for value in usual.tolist())
 
     def _choose(self, sizes: numpy.ndarray) -> None:
         largest, smallest = float(sizes.max()), float(sizes.min())
         self.integral = bool((sizes == numpy.ceil(sizes)).all())
-        if self.integral:
-            self.scientific = largest / smallest > 1000.0 and largest > 1e8 or largest > 1e8
-        else:
-            self.scientific = largest / smallest > 1000.0 or largest > 1e8 or smallest < 1e-4
+        wide = largest / smallest > 1000.0 or largest > 1e8
+        self.scientific = wide or (not self.integral and smallest < 1e-4)
 
     def number(self, value: Any) -> str:
         """One element, not yet padded."""
@@ -62,7 +60,7 @@ def _body(values: numpy.ndarray, formatter: _Formatter, indent: int, summarize: 
     if values.ndim == 1:
         numbers = values.tolist()
         if cut:
-            shown = [formatter.padded(v) for v in numbers[:EDGE]] + ["..."]
+            shown = [formatter.padded(v) for v in numbers[:EDGE]] + [" ..."]
             shown += [formatter.padded(v) for v in numbers[-EDGE:]]
         else:
             shown = [formatter.padded(v) for v in numbers]
@@ -114,4 +112,17 @@ def tensor_text(tensor: Any, name: str = "tensor") -> str:
         tail.append(f"grad_fn=<{tensor.grad_fn.name}>")
     elif tensor.requires_grad:
         tail.append("requires_grad=True")
-    return f"{name}({', '.join([body, *tail])})"
+    return _with_tail(f"{name}({body}", tail, len(name) + 1) + ")"
+
+
+def _with_tail(text: str, tail: list[str], indent: int) -> str:
+    """The text with what follows the numbers, on a new line where it does not fit."""
+    used = len(text) - text.rfind("\n") + 1
+    for part in tail:
+        if used + len(part) + 2 > WIDTH:
+            text += ",\n" + " " * indent + part
+            used = indent + len(part)
+        else:
+            text += ", " + part
+            used += len(part) + 2
+    return text

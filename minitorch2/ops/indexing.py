@@ -22,7 +22,7 @@ def _op(name: str, *args: Any) -> Any:
 
 
 def _is_integer(part: Any) -> bool:
-    return hasattr(part, "__index__") and not isinstance(part, (bool, Tensor))
+    return hasattr(part, "__index__") and not isinstance(part, (bool, Tensor, numpy.ndarray))
 
 
 def _as_index_tensor(part: Any) -> Tensor:
@@ -70,6 +70,12 @@ def basic_view(tensor: Tensor, index: Any) -> tuple[Tensor, list[Any]]:
         for part in _parts(index)
     ]
     used = sum(_consumed(part) for part in parts)
+    if used > tensor.ndim == 0:
+        raise IndexOutOfRange(
+            "indexing a tensor without dimensions",
+            "invalid index of a 0-dim tensor",
+            "use .item() to convert it to a number",
+        )
     if used > tensor.ndim:
         raise IndexOutOfRange(
             f"{used} indices for a tensor of shape {list(tensor.shape)}",
@@ -83,16 +89,21 @@ def basic_view(tensor: Tensor, index: Any) -> tuple[Tensor, list[Any]]:
             "keep one",
         )
     gap = tensor.ndim - used
-    at, left = 0, []
+    at, dim, left = 0, 0, []  # where we are in the view, and in the tensor the user indexes
     for part in parts:
         if part is Ellipsis:
             left.extend([None] * gap)
             at += gap
-        elif part is None or isinstance(part, bool):
+            dim += gap
+            continue
+        if part is None or isinstance(part, bool) or _is_truth(part):
             tensor = _op("unsqueeze", tensor, at)
-            left.append(None if part is None else wrap(numpy.asarray([part])))
+            if part is not None:
+                part = wrap(numpy.asarray([part])) if isinstance(part, bool) else part.reshape(1)
+            left.append(part)
             at += 1
-        elif isinstance(part, slice):
+            continue
+        if isinstance(part, slice):
             if part != slice(None):
                 step = 1 if part.step is None else part.step
                 tensor = _op("slice", tensor, at, _bound(part.start), _bound(part.stop), step)
@@ -102,8 +113,25 @@ def basic_view(tensor: Tensor, index: Any) -> tuple[Tensor, list[Any]]:
             left.append(part)
             at += _consumed(part)
         else:
-            tensor = _op("select", tensor, at, part.__index__())
+            tensor = _op("select", tensor, at, _checked(part.__index__(), tensor, at, dim))
+        dim += _consumed(part)
     return tensor, left
+
+
+def _is_truth(part: Any) -> bool:
+    return isinstance(part, Tensor) and part.ndim == 0 and part.dtype is dtypes.bool
+
+
+def _checked(index: Any, tensor: Tensor, at: int, dim: int) -> Any:
+    """The index, if dimension `dim` of the user's tensor (`at` of the view) has it."""
+    size = tensor.layout.shape[at]
+    if not -size <= index < size:
+        raise IndexOutOfRange(
+            f"index {index} of dimension {dim}",
+            f"index {index} is out of bounds for dimension {dim} with size {size}",
+            f"use an index from {-size} to {size - 1}",
+        )
+    return index
 
 
 def _bound(value: Any) -> Any:
