@@ -26,7 +26,7 @@ from minitorch2.kernels.loop_ir import (
     Name,
     Window,
 )
-from minitorch2.kernels.lower.expressions import cast
+from minitorch2.kernels.lower.expressions import cast, number_of
 from minitorch2.kernels.lower.nests import (
     Nest,
     NestExpression,
@@ -235,7 +235,12 @@ def _scatter(node: Node, accumulate: bool) -> Scatter:
     step = _check(node, "g", _read(indices, at), size, where, asked)
     axes = tuple(zip(names, sizes, strict=True))
     target = _replaced(at, where, symbol("g"))
-    return Scatter(node, node.results[0], base, axes, _read(source, at), target, (step,),
+    element = tensor_type(base).dtype
+    if isinstance(source, int | float):
+        value: NestExpression = Constant(number_of(source, element), element)
+    else:
+        value = cast(_read(source, at), element)
+    return Scatter(node, node.results[0], base, axes, value, target, (step,),
                    accumulate)  # fmt: skip
 
 

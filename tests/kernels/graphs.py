@@ -81,7 +81,8 @@ def random_graph(number: int, steps: int = 10, symbolic: bool = False) -> Graph:
     inputs = [given.value for given in builder.inputs]
     for value in [*chance.sample(values, min(3, len(values))), values[-1]]:
         assert isinstance(value.type, TensorType)
-        builder.output(value, None if symbolic else contiguous_strides(value.type.shape))  # type: ignore[arg-type]
+        shape: Any = value.type.shape
+        builder.output(value, None if symbolic else contiguous_strides(shape))
     if not symbolic and chance.random() < 0.3:
         same = [value for value in values[1:] if value.type == inputs[0].type]
         if same:
