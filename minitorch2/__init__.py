@@ -20,6 +20,7 @@ random           Philox, a counter-based generator
 printing         how a tensor prints
 creation         functions that make tensors from Python values
 functions        other functions: extrema, comparisons, einsum, grids
+version          which version this is
 cuda             what torch.cuda answers where there is no GPU
 nn               layers and losses
 optim            optimizers and learning-rate schedules
@@ -59,7 +60,7 @@ from minitorch2.tensors import Size, Tensor
 _bind.bind()
 globals().update(_bind.functions)
 
-from minitorch2 import cuda, nn, optim, utils
+from minitorch2 import cuda, nn, optim, utils, version
 from minitorch2.creation import (
     arange,
     as_tensor,
@@ -139,8 +140,8 @@ IntTensor = typed_constructor("IntTensor", int32)
 BoolTensor = typed_constructor("BoolTensor", bool)
 ByteTensor = typed_constructor("ByteTensor", uint8)
 newaxis = None
+__version__ = version.__version__
 
-__version__ = "0.1.0"
 
 # Names whose files stand above this package's other files: imported when first asked for.
 _LAZY = {"compile": "minitorch2.compiling", "compiler": "minitorch2.compiler"}

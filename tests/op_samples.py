@@ -11,11 +11,17 @@ samples fails a test.
 import functools
 
 from minitorch2.ops.table import POINTWISE, Op, all_ops
-from tests.samples import movement, neural, reductions, shapes
+from tests.samples import movement, neural, rearrangement, reductions, shapes
 from tests.samples.pointwise import pointwise_samples
 from tests.samples.specs import Sample, TensorSpec, build, specs_in
 
-OWN = {**reductions.OWN, **shapes.OWN, **movement.OWN, **neural.OWN}
+OWN = {
+    **reductions.OWN,
+    **shapes.OWN,
+    **movement.OWN,
+    **neural.OWN,
+    **rearrangement.OWN,
+}
 
 __all__ = ["Sample", "TensorSpec", "build", "rows", "samples", "specs_in"]
 

@@ -20,9 +20,11 @@ shapes       composites that give other shapes
 selection    composites that select elements
 neural       composites of neural networks
 losses       composites that are losses
+rearrangement   composites that roll, repeat and draw
 rows         imports all of the above
 inplace      copy_, and the in-place forms derived from other rows
 indexing     what brackets mean
 methods      Tensor methods that are no rows
+fills        Tensor methods that fill with random numbers
 bind         hangs everything on Tensor
 """

@@ -12,7 +12,7 @@ from typing import Any
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
-from minitorch2.ops import inplace, methods
+from minitorch2.ops import fills, inplace, methods
 from minitorch2.ops.indexing import get_item, set_item
 from minitorch2.ops.infer import is_number
 from minitorch2.ops.signature import make_function
@@ -159,6 +159,11 @@ _METHODS: dict[str, Any] = {
     "type_as": lambda self, other: methods.to(self, other.dtype),
     "zero_": lambda self: call(lookup("copy_"), (self, _scalar(self, 0), False)),
     "fill_": lambda self, value: call(lookup("copy_"), (self, _scalar(self, value), False)),
+    "uniform_": fills.uniform_,
+    "normal_": fills.normal_,
+    "exponential_": fills.exponential_,
+    "bernoulli_": fills.bernoulli_,
+    "random_": fills.random_,
     "element": methods.item,
 }
 

@@ -14,6 +14,7 @@ from minitorch2.ops import (
     movement,
     neural,
     products,
+    rearrangement,
     reductions,
     selection,
     shapes,
@@ -37,4 +38,5 @@ ROW_FILES = (
     selection,
     neural,
     losses,
+    rearrangement,
 )

@@ -1,0 +1,72 @@
+"""Tensor methods that fill a tensor with random numbers, in place.
+
+In: a tensor and the parameters of a distribution. Out: the same tensor.
+
+Source: torch.Tensor's "In-place random sampling".
+"""
+
+from typing import Any
+
+from minitorch2 import dtypes
+from minitorch2.dispatch import call
+from minitorch2.errors import ArgumentValueError
+from minitorch2.ops.table import lookup
+from minitorch2.tensors import Tensor
+
+
+def _op(name: str, *args: Any) -> Any:
+    return call(lookup(name), args)
+
+
+def _written(self: Tensor, values: Any) -> Any:
+    return _op("copy_", self, values, False)
+
+
+def _uniform(self: Tensor, generator: Any) -> Any:
+    """Numbers in [0, 1), in double precision for doubles."""
+    wide = dtypes.float64 if self.dtype is dtypes.float64 else dtypes.float32
+    return _op("rand", tuple(self.layout.shape), wide, None, generator)
+
+
+def uniform_(self: Tensor, *bounds: Any, generator: Any = None, **named: Any) -> Any:
+    """Fill with numbers uniform in [from, to); `uniform_(from=0, to=1)`."""
+    start = bounds[0] if bounds else named.get("from", 0.0)
+    end = bounds[1] if len(bounds) > 1 else named.get("to", 1.0)
+    return _written(self, _uniform(self, generator) * (end - start) + start)
+
+
+def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Any:
+    """Fill with normal numbers."""
+    wide = dtypes.float64 if self.dtype is dtypes.float64 else dtypes.float32
+    drawn = _op("randn", tuple(self.layout.shape), wide, None, generator)
+    return _written(self, drawn * std + mean)
+
+
+def exponential_(self: Tensor, lambd: float = 1, *, generator: Any = None) -> Any:
+    """Fill with numbers of the density lambd * exp(-lambd * x)."""
+    return _written(self, -(1 - _uniform(self, generator)).log() / lambd)
+
+
+def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Any:
+    """Fill with 1 with probability p (a number or a tensor), else 0."""
+    return _written(self, (_uniform(self, generator) < p).to(self.dtype))
+
+
+# The largest integer each floating dtype counts to without gaps.
+_EXACT = {"float16": 1 << 11, "bfloat16": 1 << 8, "float32": 1 << 24, "float64": 1 << 53}
+
+
+def random_(self: Tensor, *bounds: int, generator: Any = None) -> Any:
+    """Fill with integers uniform in [from, to): `random_()`, `random_(to)`, `random_(from, to)`."""
+    if self.dtype.is_floating_point:
+        limit = _EXACT[self.dtype.name] + 1
+    else:
+        limit = min(1 << (8 * self.dtype.itemsize - self.dtype.is_signed), 1 << 32)
+    low, high = {0: (0, limit), 1: (0, *bounds), 2: bounds}[len(bounds)]
+    if high <= low:
+        raise ArgumentValueError(
+            f"random_({low}, {high})",
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}",
+        )
+    shape = tuple(self.layout.shape)
+    return _written(self, _op("random_integers", low, high, shape, None, None, generator))

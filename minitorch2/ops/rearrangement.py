@@ -1,0 +1,119 @@
+"""Composite rows that rearrange or repeat elements, and random choices among them.
+
+In: tensors. Out: new tensors.
+
+Source: torch's documentation of each function.
+"""
+
+from minitorch2 import dtypes
+from minitorch2.dispatch import call
+from minitorch2.errors import OperationError, ShapeError
+from minitorch2.layouts import normalize_dim
+from minitorch2.ops.composites import composite
+from minitorch2.ops.infer import describe_value
+from minitorch2.ops.table import COMPOSITE, defop, lookup
+from minitorch2.tensors import Tensor
+
+
+def _op(name, *args):
+    return call(lookup(name), args)
+
+
+def _roll(self, shifts, dims):
+    if not dims:
+        if len(shifts) != 1:
+            raise OperationError(
+                f"roll({describe_value(self)}, shifts={shifts})",
+                "several shifts need as many dims",
+                "give dims",
+            )
+        return _op("reshape", _roll_one(self.reshape((-1,)), shifts[0], 0), self.layout.shape)
+    if len(shifts) != len(dims):
+        raise OperationError(
+            f"roll({describe_value(self)}, shifts={shifts}, dims={dims})",
+            f"shifts and dimensions must align. shifts: {len(shifts)}, dims: {len(dims)}",
+            "give one shift for each dimension",
+        )
+    for shift, dim in zip(shifts, dims, strict=True):
+        self = _roll_one(self, shift, normalize_dim(dim, self.ndim))
+    return self
+
+
+def _roll_one(self, shift, dim):
+    size = self.layout.shape[dim]
+    if size == 0:
+        return _op("clone", self)
+    start = size - shift % size
+    before, after = _op("slice", self, dim, 0, start, 1), _op("slice", self, dim, start, None, 1)
+    return _op("cat", (after, before), dim)
+
+
+composite(
+    "roll(Tensor self, int[] shifts, int[] dims=()) -> Tensor",
+    _roll,
+    "Elements moved along dimensions; what leaves at the end comes in at the start.",
+)
+
+
+def _repeat_interleave(self, repeats, dim, output_size):
+    if dim is None:
+        self, dim = self.reshape((-1,)), 0
+    dim = normalize_dim(dim, self.ndim)
+    size = self.layout.shape[dim]
+    if isinstance(repeats, Tensor) and repeats.numel() != 1:
+        if tuple(repeats.shape) != (size,):
+            raise ShapeError(
+                f"repeat_interleave({describe_value(self)}, {describe_value(repeats)}, {dim})",
+                f"repeats must have the same size as input along dim, but got {size}",
+                "give one count for each index",
+            )
+        ends = repeats.cumsum(0)
+        total = int(ends[-1].item()) if size else 0
+        places = _op("range_", 0, total, 1, None, None)
+        index = (places.unsqueeze(1) >= ends).sum(1)
+        return _op("index_select", self, dim, index)
+    count = int(repeats.item()) if isinstance(repeats, Tensor) else repeats
+    if count < 0:
+        raise OperationError(
+            f"repeat_interleave({describe_value(self)}, {count})", "repeats can not be negative"
+        )
+    shape = self.layout.shape
+    grown = self.unsqueeze(dim + 1).expand((*shape[: dim + 1], count, *shape[dim + 1 :]))
+    return _op("reshape", grown, (*shape[:dim], size * count, *shape[dim + 1 :]))
+
+
+composite(
+    "repeat_interleave(Tensor self, Operand repeats, int? dim=None, *, int? output_size=None)"
+    " -> Tensor",
+    _repeat_interleave,
+    "Each index of a dimension several times in a row.",
+)
+
+
+def _multinomial(self, num_samples, replacement, generator):
+    count = self.layout.shape[-1] if self.ndim in (1, 2) else 0
+    if num_samples <= 0 or count == 0 or (num_samples > count and not replacement):
+        raise OperationError(
+            f"multinomial({describe_value(self)}, {num_samples}, replacement={replacement})",
+            "the weights must be a vector or a matrix with at least num_samples columns",
+            "draw fewer, or with replacement=True",
+        )
+    wide = self.to(dtypes.float64)
+    if replacement:
+        sums = wide.cumsum(-1)
+        shape = (*wide.shape[:-1], num_samples)
+        draws = _op("rand", shape, dtypes.float64, None, generator) * sums[..., -1:]
+        return (draws.unsqueeze(-1) >= sums.unsqueeze(-2)).sum(-1).clamp(max=count - 1)
+    # Exponential races: index i is first with probability weight i.
+    races = -(1 - _op("rand", tuple(wide.shape), dtypes.float64, None, generator)).log() / wide
+    return _op("topk", races, num_samples, -1, False, True)[1]
+
+
+defop(
+    "multinomial(Tensor self, int num_samples, bool replacement=False, *, any? generator=None)"
+    " -> Tensor",
+    COMPOSITE,
+    decomp=_multinomial,
+    effects="random",
+    doc="Indices of the last dimension, each drawn as often as its weight says.",
+)
