@@ -17,7 +17,7 @@ import numpy
 from minitorch2 import dtypes
 from minitorch2.devices import as_device, require_available
 from minitorch2.dispatch import call, state
-from minitorch2.errors import ArgumentTypeError, ArgumentValueError
+from minitorch2.errors import ArgumentTypeError, ArgumentValueError, OperationError
 from minitorch2.ops.signature import as_variadic
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor, fake_tensor, wrap
@@ -209,13 +209,13 @@ def arange(
     if end is None:
         start, end = 0, start
     if step == 0:
-        raise ArgumentValueError(
+        raise OperationError(
             f"arange({start}, {end}, 0)",
             "step must be nonzero",
             "use a positive or a negative step",
         )
     if (end - start) * (1 if step > 0 else -1) < 0:
-        raise ArgumentValueError(
+        raise OperationError(
             f"arange({start}, {end}, {step})",
             "upper bound and lower bound inconsistent with step sign",
             "turn the step",
@@ -317,7 +317,7 @@ def randint(
     if size is None:
         low, high, size = 0, low, high
     if high <= low:
-        raise ArgumentValueError(
+        raise OperationError(
             f"randint({low}, {high})",
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}",
             "give low < high",
