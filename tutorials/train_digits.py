@@ -4,8 +4,8 @@
     python tutorials/train_digits.py --no-compile     # eager
     mt2 explain tutorials/train_digits.py             # every stage of the compiler
 
-In: the 1,797 digits of scikit-learn, 8 by 8 pixels each. Out: the accuracy on a quarter of them that
-the network never saw in training, and a picture of the loss and of some predictions.
+In: the 1,797 digits of scikit-learn, 8 by 8 pixels each. Out: the accuracy on a quarter of them
+that the network never saw in training, and a picture of the loss and of some predictions.
 
 This is an ordinary torch script; only the import differs.
 """

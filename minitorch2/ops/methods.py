@@ -6,6 +6,7 @@ functions on the class beside the methods made from rows.
 Source: torch.Tensor's documentation.
 """
 
+import weakref
 from typing import Any
 
 import numpy
@@ -18,7 +19,7 @@ from minitorch2.dispatch import call, state
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, AutogradError, OperationError
 from minitorch2.ops.table import lookup
 from minitorch2.printing import tensor_text
-from minitorch2.tensors import Size, Tensor, fake_tensor
+from minitorch2.tensors import Size, Tensor, fake_tensor, wrap
 
 
 def _op(name: str, *args: Any) -> Any:
@@ -249,8 +250,6 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Any) -> RemovableHand
 
 def retain_grad(self: Tensor) -> None:
     """Keep the gradient of a tensor that is no leaf."""
-    import weakref
-
     node = self.grad_fn
     if not self.requires_grad:
         raise AutogradError(
@@ -379,8 +378,6 @@ def pickled(self: Tensor) -> tuple:
 
 def rebuild(cls: type, array: numpy.ndarray, name: str, requires_grad: bool, extra: dict) -> Tensor:
     """A tensor from what `pickled` returned."""
-    from minitorch2.tensors import wrap
-
     wanted = getattr(dtypes, name)
     if array.dtype != wanted.numpy:
         array = array.view(wanted.numpy)

@@ -45,15 +45,16 @@ class _Failure:
 
     def __init__(self, worker: int):
         kind, value, _ = sys.exc_info()
-        self.kind, self.worker = kind, worker
+        self.kind: Any = kind
+        self.worker = worker
         self.stopped = isinstance(value, StopIteration)
         self.text = traceback.format_exc()
 
     def raise_(self) -> None:
-        message = f"Caught {self.kind.__name__} in DataLoader worker process {self.worker}.\n"  # type: ignore[union-attr]
+        message = f"Caught {self.kind.__name__} in DataLoader worker process {self.worker}.\n"
         message += self.text
         try:
-            raised = self.kind(message)  # type: ignore[misc]
+            raised = self.kind(message)
         except TypeError:
             raised = OperationError("DataLoader", message)
         raise raised
