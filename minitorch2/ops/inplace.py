@@ -174,6 +174,8 @@ OTHERS = (
     "clamp_min",
     "clamp_max",
     "logical_not",
+    "index_fill",
+    "baddbmm",
 )
 
 

@@ -90,6 +90,30 @@ composite(
 )
 
 
+def _index_fill(self, dim, index, value):
+    if isinstance(value, Tensor) and value.ndim:
+        raise OperationError(
+            f"index_fill({describe_value(self)}, {dim}, ..., {describe_value(value)})",
+            "index_fill_ only supports a 0-dimensional value tensor",
+            "use index_copy or index_put for several values",
+        )
+    at = normalize_dim(dim, self.ndim)
+    count = index.layout.shape[0] if index.ndim else 1
+    shape = self.layout.shape
+    picked = _op("expand", _op("full", (), 1, None, None), (count,))
+    counts = _op("full", (shape[at],) if shape else (1,), 0, dtypes.int64, self.device)
+    counts = _op("index_add", counts, 0, index.reshape((-1,)), picked)
+    mask = (counts != 0).reshape((-1,) + (1,) * (self.ndim - at - 1) if shape else ())
+    return _op("masked_fill", self, mask, value)
+
+
+composite(
+    "index_fill(Tensor self, int dim, Tensor index, Operand value) -> Tensor",
+    _index_fill,
+    "`self` with `value` at the given indices of a dimension.",
+)
+
+
 def _multinomial(self, num_samples, replacement, generator):
     count = self.layout.shape[-1] if self.ndim in (1, 2) else 0
     if num_samples <= 0 or count == 0 or (num_samples > count and not replacement):
@@ -109,6 +133,16 @@ def _multinomial(self, num_samples, replacement, generator):
     return _op("topk", races, num_samples, -1, False, True)[1]
 
 
+composite(
+    "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1)"
+    " -> Tensor",
+    lambda self, a, b, beta, alpha: (
+        (a.bmm(b) if alpha == 1 else a.bmm(b) * alpha)
+        if beta == 0
+        else (self if beta == 1 else self * beta) + (a.bmm(b) if alpha == 1 else a.bmm(b) * alpha)
+    ),
+    "beta * self + alpha * batch1 @ batch2, for each matrix of the batches.",
+)
 defop(
     "multinomial(Tensor self, int num_samples, bool replacement=False, *, any? generator=None)"
     " -> Tensor",

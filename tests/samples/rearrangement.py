@@ -28,4 +28,23 @@ def _multinomial(op: Op) -> list[Sample]:
     return [*found, call(t((2, 5), low=0.5, high=2, grad=False), 3), refused(weights, 6)]
 
 
-OWN = {"roll": _roll, "repeat_interleave": _repeat_interleave, "multinomial": _multinomial}
+def _index_fill(op: Op) -> list[Sample]:
+    index = of([2, 0, 2], "i64")
+    found = [call(t((3, 4), d), 0, index, 2) for d in ("f64", "f32", "i64", "bf16")]
+    found += [call(X, 1, index, -0.5), call(X, -1, of([], "i64"), 1.0), call(X, 0, index, t(()))]
+    return [*found, refused(X, 2, index, 1.0), refused(X, 0, of([3], "i64"), 1.0)]
+
+
+def _baddbmm(op: Op) -> list[Sample]:
+    x, a, b = t((2, 3, 4)), t((2, 3, 5), seed="a"), t((2, 5, 4), seed="b")
+    found = [call(x, a, b), call(x, a, b, beta=0.5, alpha=2), call(t((4,)), a, b)]
+    return [*found, call(x, a, b, beta=0), refused(x, b, a), refused(t((2, 4)), a, b)]
+
+
+OWN = {
+    "roll": _roll,
+    "repeat_interleave": _repeat_interleave,
+    "multinomial": _multinomial,
+    "index_fill": _index_fill,
+    "baddbmm": _baddbmm,
+}
