@@ -9,7 +9,8 @@ whose guards hold, captures when none does, and runs the original where capture 
 
 Entries are kept by the shape of the call (how many positional arguments, which keywords), in a
 tuple that is replaced as a whole. A size, an int or a float that made an entry miss is symbolic in
-the next one.
+the next one. When an operation fails inside the compiled code, nothing has been written yet, and
+the call runs as Python: it raises the error after the effects that precede it, or handles it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any
 
 from minitorch2 import artifacts
 from minitorch2.dispatch import state
+from minitorch2.jit.autodiff.runtime import GraphFailed
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.inputs import VARIES
 from minitorch2.jit.capture.program import CapturedProgram, capture, is_plain_python
@@ -78,8 +80,14 @@ class CodeCache:
         key = (len(args), *kwargs) if kwargs else len(args)
         for entry in self.entries.get(key, ()):
             if entry.check(*args, **kwargs):
-                return entry.run(*args, **kwargs)
-        return self._miss(key, args, kwargs)
+                break
+        else:
+            return self._miss(key, args, kwargs)
+        try:
+            return entry.run(*args, **kwargs)
+        except GraphFailed:
+            pass  # and it has done nothing yet
+        return self.fn(*args, **kwargs)
 
     def _miss(self, key: Hashable, args: tuple, kwargs: dict[str, Any]) -> Any:
         if state.capturing or state.modes or is_plain_python(self.fn):
@@ -88,8 +96,12 @@ class CodeCache:
             entry = self._find(key, args, kwargs)
             if entry is None:
                 entry = self._add(key, args, kwargs)
-        run = self.fn if entry is None else entry.run
-        return run(*args, **kwargs)
+        try:
+            if entry is not None:
+                return entry.run(*args, **kwargs)
+        except GraphFailed:
+            pass
+        return self.fn(*args, **kwargs)
 
     def _find(self, key: Hashable, args: tuple, kwargs: dict[str, Any]) -> Entry | None:
         """Another thread may have added the entry in the meantime."""

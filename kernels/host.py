@@ -137,8 +137,7 @@ def failure_error(kernel: Kernel, message: str, index: int) -> Mt2Error:
         error = ERRORS.get(kind, Mt2Error)(asked, message)
     origin = _origin_of(kernel.body, message)
     if origin is not None and origin.spans:
-        error.location = (origin.spans[0].file, origin.spans[0].line)
-        error.args = (error._text(),)
+        error.move_to(origin.spans[0].file, origin.spans[0].line)
     return error
 
 

@@ -36,7 +36,7 @@ from minitorch2.jit.autodiff.runtime import CompiledProgram
 from minitorch2.jit.cache import CodeCache
 from minitorch2.jit.capture.program import CapturedProgram
 from minitorch2.jit.ir.graph import Graph
-from minitorch2.jit.ir.interpreter import interpret
+from minitorch2.jit.ir.interpreter import interpret, run_captured
 from minitorch2.jit.passes.options import PassOptions
 from minitorch2.kernels.backend import KernelOptions, compile_graph
 from minitorch2.nn.module import Module
@@ -106,7 +106,7 @@ def _by_op(graph: Graph) -> Runnable:
 
     def run(inputs: list[Any]) -> list[Any]:
         with enable_grad():
-            return interpret(graph, inputs)
+            return run_captured(graph, inputs)
 
     return run
 

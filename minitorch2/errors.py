@@ -49,6 +49,11 @@ class Mt2Error(Exception):
         self.location = user_location()
         super().__init__(self._text())
 
+    def move_to(self, file: str, line: int) -> None:
+        """Name another place as the user's: code that runs for a line that is no longer there."""
+        self.location = (file, line)
+        self.args = (self._text(),)
+
     def _text(self) -> str:
         lines = [f"[{self.code}] {self.asked}"]
         if self.wrong:

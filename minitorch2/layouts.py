@@ -65,6 +65,8 @@ class Layout:
 
     def overlaps_itself(self) -> bool:
         """Whether two indices may name the same element (expanded, or with tight strides)."""
+        if any(size == 0 for size in self.shape):
+            return False
         extent = 0
         pairs = zip(self.strides, self.shape, strict=True)
         for stride, size in sorted((stride, size) for stride, size in pairs if size > 1):
@@ -76,7 +78,7 @@ class Layout:
     def extent(self) -> int:
         """One past the largest element offset, counted from the storage's start."""
         if any(size == 0 for size in self.shape):
-            return self.offset
+            return 0
         reach = sum((s - 1) * t for s, t in zip(self.shape, self.strides, strict=True))
         return self.offset + reach + 1
 

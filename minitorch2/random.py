@@ -86,6 +86,12 @@ class Generator:
             self.counter = first + (count + 3) // 4
             return self.seed_value, first
 
+    def give_back(self, first: int, count: int) -> None:
+        """Undo a `take` of `count` elements that nobody used, if nothing was taken since."""
+        with self.lock:
+            if self.counter == first + (count + 3) // 4:
+                self.counter = first
+
     def get_state(self) -> Any:
         """The state as a uint8 tensor of 16 bytes."""
         return wrap(numpy.array([self.seed_value, self.counter], numpy.uint64).view(numpy.uint8))

@@ -33,18 +33,16 @@ from minitorch2.tensors import Tensor
 class OutputPlan:
     """Where one output of the captured graph comes from.
 
-    `index` is its place among the functional graph's outputs, `alias` the input whose memory it
-    is, with its layout; a constant has neither. `differentiable` says whether gradients flow
-    through it; `freed`, that they did, but a backward inside the graph has used its history up.
+    It is output `index` of the functional graph, or input `alias`, or a view of one of them:
+    `steps` are the (op, arguments) that lead there. A constant has neither. `differentiable` says
+    whether gradients flow through it; `freed`, that they did, but a backward inside the graph has
+    used its history up.
     """
 
     index: int | None
     differentiable: bool = False
     alias: int | None = None
-    whole: bool = False
-    shape: tuple[Size, ...] = ()
-    strides: tuple[Size, ...] = ()
-    offset: Size = 0
+    steps: tuple = ()
     constant: Any = None
     freed: bool = False
 
@@ -150,40 +148,63 @@ def _finish(
     captured: Graph, tracer: Tracer, inputs: list[Any], found: list[Any], requires_grad: tuple
 ) -> Functional:
     builder = tracer.builder
-    plans, flags = [], []
     with tracer:
-        for argument in found:
-            plan, flag = _plan_output(tracer, inputs, argument, len(builder.outputs))
-            plans.append(plan)
-            if plan.index is not None:
-                flags.append(flag)
-        writes = _plan_writes(tracer, inputs, flags)
+        outputs = _Outputs(tracer, inputs, found)
+        plans = tuple(map(outputs.plan, found))
+        writes = _plan_writes(tracer, inputs, outputs.flags)
     random_count = tracer.random_count()
     extra = (False,) * (len(builder.inputs) - len(requires_grad))
-    return Functional(builder.build(), tuple(plans), requires_grad + extra, writes, random_count,
-                      tuple(flags))  # fmt: skip
+    return Functional(builder.build(), plans, requires_grad + extra, writes, random_count,
+                      tuple(outputs.flags))  # fmt: skip
 
 
-def _plan_output(
-    tracer: Tracer, inputs: list[Any], argument: Any, index: int
-) -> tuple[OutputPlan, bool]:
-    """Declare one output and say what it is."""
-    builder = tracer.builder
-    if not isinstance(argument, Tensor):
-        return OutputPlan(None, constant=argument), False
-    layout = argument.layout
-    shape = tuple(map(as_size, layout.shape))
-    strides = tuple(map(as_size, layout.strides))
-    freed = getattr(argument.grad_fn, "freed", False)
-    gradient = argument.requires_grad and not freed
-    owner = tracer.owner_of(argument)
-    if owner is not None:
-        whole = argument is inputs[owner]
-        offset = as_size(layout.offset - inputs[owner].layout.offset)
-        return OutputPlan(None, gradient, owner, whole, shape, strides, offset), False
-    builder.output(tracer.value_of(argument), strides)
-    plan = OutputPlan(index, gradient, None, False, shape, strides, freed=freed)
-    return plan, gradient
+class _Outputs:
+    """Declares the graph's outputs; `flags` says of each whether it carries gradients.
+
+    Results that share memory with each other are views of one output, their base.
+    """
+
+    def __init__(self, tracer: Tracer, inputs: list[Any], found: list[Any]):
+        self.tracer, self.inputs = tracer, inputs
+        self.flags: list[bool] = []
+        self.bases: dict[int, int] = {}  # id of a base -> its place among the outputs
+        cells = [id(tracer.cell_of(item)) for item in found if isinstance(item, Tensor)]
+        self.shared = {cell for cell in cells if cells.count(cell) > 1}
+
+    def plan(self, argument: Any) -> OutputPlan:
+        """What one result is."""
+        if not isinstance(argument, Tensor):
+            return OutputPlan(None, constant=argument)
+        tracer = self.tracer
+        owner = tracer.owner_of(argument)
+        steps = tracer.steps_of(argument)
+        if owner is not None:
+            if not steps and argument is not self.inputs[owner]:
+                steps = ((lookup("detach"), ()),)
+            return OutputPlan(None, _is_live(argument), owner, steps)
+        cell = tracer.cell_of(argument)
+        if id(cell) not in self.shared and not argument.layout.overlaps_itself():
+            return OutputPlan(
+                self._declare(argument), _is_live(argument), freed=_is_freed(argument)
+            )
+        if id(cell) not in self.bases:
+            self.bases[id(cell)] = self._declare(cell.base)
+        index, freed = self.bases[id(cell)], _is_freed(cell.base)
+        return OutputPlan(index, _is_live(argument), None, steps, freed=freed)
+
+    def _declare(self, tensor: Tensor) -> int:
+        strides = tuple(map(as_size, tensor.layout.strides))
+        self.tracer.builder.output(self.tracer.value_of(tensor), strides)
+        self.flags.append(_is_live(tensor))
+        return len(self.flags) - 1
+
+
+def _is_freed(tensor: Tensor) -> bool:
+    return getattr(tensor.grad_fn, "freed", False)
+
+
+def _is_live(tensor: Tensor) -> bool:
+    return tensor.requires_grad and not _is_freed(tensor)
 
 
 def _plan_writes(tracer: Tracer, inputs: list[Any], flags: list[bool]) -> tuple:

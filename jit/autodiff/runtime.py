@@ -17,13 +17,13 @@ from minitorch2 import random
 from minitorch2.autograd.engine import run_backward
 from minitorch2.autograd.graph import Node, SavedTensor, edge_of, spec_of
 from minitorch2.dispatch import call, state
-from minitorch2.errors import GraphFreed
+from minitorch2.errors import GraphFreed, Mt2Error
 from minitorch2.jit.autodiff.functionalize import Functional, OutputPlan
 from minitorch2.jit.autodiff.partition import Partition
 from minitorch2.jit.ir.graph import Graph
 from minitorch2.jit.ir.interpreter import bind_inputs, interpret
 from minitorch2.jit.ir.types import TensorType
-from minitorch2.jit.shapes.size_expression import evaluate_size
+from minitorch2.jit.shapes.size_expression import SizeExpression, evaluate_size
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
 
@@ -104,13 +104,33 @@ class FreedNode(Node):
         )
 
 
+def _is_symbolic(argument: Any) -> bool:
+    return isinstance(argument, SizeExpression) or (
+        isinstance(argument, tuple) and any(map(_is_symbolic, argument))
+    )
+
+
+def _evaluated(argument: Any, known: dict[str, int]) -> Any:
+    if isinstance(argument, tuple):
+        return tuple(_evaluated(item, known) for item in argument)
+    return argument.evaluate(known) if isinstance(argument, SizeExpression) else argument
+
+
 def _unpacked(value: Any, node: Node) -> Any:
     return value.unpack(node, "an input of the compiled function") if isinstance(
         value, SavedTensor) else value  # fmt: skip
 
 
+class GraphFailed(Exception):
+    """A forward graph met an error. Nothing it would do has been done, so that the function can
+    run as Python instead, which raises the error where it belongs, after all that precedes it."""
+
+
 class CompiledProgram:
-    """A captured graph, compiled: called with the list of its inputs, returns its outputs."""
+    """A captured graph, compiled: called with the list of its inputs, returns its outputs.
+
+    Raises GraphFailed, with no input written, when an operation inside fails.
+    """
 
     def __init__(
         self,
@@ -131,14 +151,19 @@ class CompiledProgram:
         """Run the forward; connect its outputs to the graph when gradients are wanted."""
         self.calls += 1
         given = list(inputs)
-        if self.functional.random_count is not None:
-            given += self._draw(given)
+        drawn = self._draw(given) if self.functional.random_count is not None else None
+        if drawn is not None:
+            given += drawn[:2]
         recorded = self.backward is not None
         versions = self._saved_versions(given) if recorded else []
         before = state.grad_enabled
         state.grad_enabled = False
         try:
             found = self.forward(given)
+        except Mt2Error as error:
+            if drawn is not None:
+                random.default_generator.give_back(*drawn[1:])
+            raise GraphFailed(str(error)) from error
         finally:
             state.grad_enabled = before
         outputs = found[: self.output_count]
@@ -149,13 +174,13 @@ class CompiledProgram:
             call(lookup("copy_"), (given[position], outputs[index], False))
         return [self._output(plan, outputs, given) for plan in self.functional.outputs]
 
-    def _draw(self, inputs: list[Any]) -> list[int]:
-        """The two random inputs; the generator moves on by what the graph uses."""
+    def _draw(self, inputs: list[Any]) -> tuple[int, int, int]:
+        """The two random inputs, and how many elements' counters the generator moves on by."""
         count = self.functional.random_count
         assert count is not None
         if not isinstance(count, int):
             count = evaluate_size(count, bind_inputs_of(self.functional.graph, inputs))
-        return list(random.default_generator.take(count * 4))
+        return (*random.default_generator.take(count * 4), count * 4)
 
     def _saved_versions(self, inputs: list[Any]) -> list[int | None]:
         return [t.storage.version if isinstance(t, Tensor) else None for t in inputs]
@@ -176,27 +201,37 @@ class CompiledProgram:
             tensor.set_history(node, index)
 
     def _output(self, plan: OutputPlan, outputs: list[Any], inputs: list[Any]) -> Any:
-        if plan.index is not None:
-            output = outputs[plan.index]
-            if plan.freed:
-                output.set_history(FreedNode("Freed", (), (spec_of(output),)))
-            return output
-        if plan.alias is None:
+        if plan.index is None and plan.alias is None:
             return plan.constant
-        base = inputs[plan.alias]
-        if plan.whole:
-            return base
-        known: dict[str, int] = {}
-        if not all(isinstance(s, int) for s in (*plan.shape, *plan.strides, plan.offset)):
-            known = bind_inputs_of(self.functional.graph, inputs)
-        layout = (
-            tuple(evaluate_size(size, known) for size in plan.shape),
-            tuple(evaluate_size(stride, known) for stride in plan.strides),
-            base.layout.offset + evaluate_size(plan.offset, known),
-        )
-        if plan.differentiable or not base.requires_grad:
-            return call(lookup("as_strided"), (base, *layout))
-        return call(lookup("as_strided"), (call(lookup("detach"), (base,)), *layout))
+        if plan.index is not None:
+            source = outputs[plan.index]
+            if plan.freed:
+                source.set_history(FreedNode("Freed", (), (spec_of(source),)))
+        else:
+            assert plan.alias is not None
+            source = inputs[plan.alias]
+        if not plan.steps:
+            return source
+        before = state.grad_enabled
+        state.grad_enabled = plan.differentiable or plan.freed or not source.requires_grad
+        try:
+            return self._seen(source, plan.steps, inputs)
+        finally:
+            state.grad_enabled = before
+
+    def _seen(self, base: Tensor, steps: tuple, inputs: list[Any]) -> Tensor:
+        """A tensor seen through the views that the program saw it through."""
+        known: dict[str, int] | None = None
+        view = base
+        for op, arguments in steps:
+            if any(map(_is_symbolic, arguments)):
+                known = known or bind_inputs_of(self.functional.graph, inputs)
+                arguments = tuple(_evaluated(argument, known) for argument in arguments)
+            if op.name == "as_strided":  # its offset counts from where the base starts
+                *where, offset = arguments
+                arguments = (*where, offset + base.layout.offset)
+            view = call(op, (view, *arguments))
+        return view
 
     def saved_bytes(self) -> int:
         """Bytes that one call keeps for the backward; values of unknown size are not counted."""

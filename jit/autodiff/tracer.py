@@ -260,6 +260,14 @@ class Tracer:
             return tuple(self._plain(item) for item in argument)
         return argument
 
+    def steps_of(self, tensor: Tensor) -> tuple:
+        """The views that lead from the tensor's base to it: (op, arguments), sizes as sizes."""
+        self.value_of(tensor)  # so that its place is known
+        return tuple(
+            (op, tuple(self._plain(argument) for argument in rest))
+            for op, rest in self.places[id(tensor)].steps
+        )
+
     def owner_of(self, tensor: Tensor) -> int | None:
         """The index of the input whose memory a tensor shares, or None."""
         return self.cell_of(tensor).input_index

@@ -19,7 +19,7 @@ from typing import Any
 
 from minitorch2.artifacts import Origin
 from minitorch2.dispatch import call, origin_scope, state
-from minitorch2.errors import ArgumentValueError, ShapeError, ViewError
+from minitorch2.errors import ArgumentValueError, Mt2Error, ShapeError, ViewError
 from minitorch2.jit.ir.graph import Argument, Graph, Node, Output, Value
 from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.shapes.binding import SizeMismatch, bind_sizes
@@ -37,21 +37,40 @@ def interpret(
     `bindings` are values of symbols that no input shows (those of an enclosing graph).
     """
     known = bind_inputs(graph, inputs, bindings)
+    return _finish(graph, inputs, _run_nodes(graph, inputs, known), known)
+
+
+def run_captured(graph: Graph, inputs: Sequence[Any]) -> list[Any]:
+    """Run a captured graph as the user's function would run: its outputs are the very tensors
+    that its ops make, views of the inputs and of each other included."""
+    known = bind_inputs(graph, inputs)
+    environment = _run_nodes(graph, inputs, known)
+    return [_actual(output.argument, environment, known) for output in graph.outputs]
+
+
+def _run_nodes(graph: Graph, inputs: Sequence[Any], bindings: Mapping[str, int]) -> dict[str, Any]:
+    """What each value of the graph is."""
     environment: dict[str, Any] = {
         declared.name: tensor for declared, tensor in zip(graph.inputs, inputs, strict=True)
     }
     for node in graph.nodes:
-        results = run_node(node, environment, known)
+        results = run_node(node, environment, bindings)
         for value, result in zip(node.results, results, strict=True):
             environment[value.id] = result
-    return _finish(graph, inputs, environment, known)
+    return environment
 
 
 def run_node(node: Node, environment: Mapping[str, Any], bindings: Mapping[str, int]) -> tuple:
     """Run one node on the values in `environment`; its results as a tuple."""
     args = tuple(_actual(argument, environment, bindings) for argument in node.args)
-    with origin_scope(node.origin or Origin()), _grad_mode(node.grad):
-        found = _call(node.op, args)
+    origin = node.origin or Origin()
+    with origin_scope(origin), _grad_mode(node.grad):
+        try:
+            found = _call(node.op, args)
+        except Mt2Error as error:
+            if origin.spans:
+                error.move_to(origin.spans[0].file, origin.spans[0].line)
+            raise
     if len(node.results) == 1 and not isinstance(found, tuple):
         return (found,)
     return tuple(found) if node.results else ()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import minitorch2 as torch
-from minitorch2.errors import GraphFreed, SavedTensorModified
+from minitorch2.errors import DivisionByZero, GraphFreed, SavedTensorModified
 
 BACKENDS = ["eager", "aot_eager", "interpreter"]
 
@@ -112,3 +112,75 @@ def test_grad_mode_inside_is_what_counts():
     assert live.requires_grad and not dead.requires_grad
     live.sum().backward()
     np.testing.assert_array_equal(x.grad.numpy(), [3.0, 3.0])
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("backend", BACKENDS)
+class TestOutputsThatAreViews:
+    def test_views_of_each_other_stay_so(self, backend):
+        def function(x):
+            whole = x * 2
+            return whole, whole[1:], whole.detach(), (x + 1).sum().expand(2, 2)
+
+        x = leaf(1.0, 2.0, 3.0)
+        whole, part, bare, wide = torch.compile(function, backend=backend)(x)
+        assert part.requires_grad and not bare.requires_grad and wide.stride() == (0, 0)
+        bare[2] = 100.0
+        assert whole[2].item() == part[1].item() == 100.0
+        part.sum().backward()
+        np.testing.assert_array_equal(x.grad.numpy(), [0.0, 2.0, 2.0])
+
+    def test_views_of_an_input_have_its_gradients(self, backend):
+        compiled = torch.compile(lambda x: (x[:, 1:], x.detach(), x.mT), backend=backend)
+        memory = torch.arange(12.0).view(4, 3)[1:].t().detach().requires_grad_(True)
+        part, bare, turned = compiled(memory)
+        assert not bare.requires_grad and bare.storage is memory.storage
+        ((part * 2).sum() + (turned[0] * 3).sum()).backward()
+        np.testing.assert_array_equal(memory.grad.numpy(), [[3, 2, 2]] * 3)
+
+    def test_views_of_nothing(self, backend):
+        compiled = torch.compile(lambda x: (x[:, 1:], x.t() + 1), backend=backend)
+        part, more = compiled(torch.zeros(0, 3)[:, ::2])
+        assert part.shape == (0, 1) and more.shape == (2, 0)
+
+
+@pytest.mark.parametrize("backend", [*BACKENDS, "numba"])
+class TestOperationsThatFail:
+    zeros = torch.zeros(3, dtype=torch.int64)
+
+    def test_the_error_names_the_line_and_what_precedes_it_has_happened(self, backend):
+        log = []
+
+        def function(x, y):
+            x.add_(1)
+            noise = torch.rand(4)
+            if len(log) < 9:
+                log.append("before")
+            z = x // y + noise
+            x.add_(1)
+            return z
+
+        compiled = torch.compile(function, backend=backend)
+        torch.manual_seed(0)
+        for times in (1, 2):
+            x = torch.ones(3, dtype=torch.int64)
+            with pytest.raises(DivisionByZero) as refusal:
+                compiled(x, self.zeros)
+            assert refusal.value.location == (__file__, function.__code__.co_firstlineno + 5)
+            assert x.tolist() == [2, 2, 2]
+            assert torch.default_generator.counter == times
+            if backend != "eager":
+                assert log == ["before"] * times
+
+    def test_the_function_may_handle_the_error(self, backend):
+        def function(x, y):
+            try:
+                return x // y
+            except DivisionByZero:
+                return x
+
+        compiled = torch.compile(function, backend=backend)
+        x = torch.ones(3, dtype=torch.int64)
+        assert compiled(x, x).tolist() == [1, 1, 1]
+        if backend != "eager":
+            assert compiled(x, self.zeros) is x
