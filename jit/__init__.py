@@ -1,1 +1,14 @@
-"""A Python function in, a functional graph of primitives out."""
+"""A Python function in, a functional graph of primitives out.
+
+    function -> capture/ -> graph (ir/) -> autodiff/ -> passes/ -> forward and backward graphs
+
+Files, in reading order:
+
+ir        the graph: grammar, types, printer, parser, verifier, interpreter
+shapes    sizes that are not known yet
+capture   Python bytecode to a captured graph
+guards    when captured code may be used again, as one Python function
+cache     the entries of one compiled function, and why there is another
+autodiff  captured graph to functional, joint, forward and backward graphs
+passes    the optimizer: one file a pass
+"""

@@ -26,6 +26,8 @@ nn               layers and losses
 optim            optimizers and learning-rate schedules
 utils            datasets and loaders
 serialization    save and load
+compiling        minitorch2.compile; stands above jit and kernels, as does the next
+compiler         torch.compiler: questions about compilation
 compat           other people's torch scripts: `import torch` gives minitorch2
 """
 

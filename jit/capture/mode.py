@@ -18,17 +18,16 @@ from typing import Any
 
 from minitorch2 import dispatch
 from minitorch2.artifacts import Origin
-from minitorch2.devices import CPU, as_device
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.state import CaptureState
+from minitorch2.jit.ir.fakes import FakeMode
 from minitorch2.jit.ir.graph import Node, complete_arguments
 from minitorch2.jit.ir.graph import Value as GraphValue
 from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.shapes.symbolic_size import as_size
-from minitorch2.ops.infer import infer
-from minitorch2.ops.table import CREATION, INPLACE, RANDOM, Meta, Op
+from minitorch2.ops.table import INPLACE, Op
 from minitorch2.random import Generator
-from minitorch2.tensors import Tensor, fake_tensor, is_fake
+from minitorch2.tensors import Tensor, is_fake
 
 
 class CaptureMode(dispatch.Mode):
@@ -100,36 +99,6 @@ def _written(op: Op, args: tuple) -> list[Tensor]:
 def tensor_type(fake: Tensor) -> TensorType:
     """The graph type of a fake."""
     return TensorType(fake.dtype, tuple(map(as_size, fake.layout.shape)), fake.device)
-
-
-class FakeMode(dispatch.Mode):
-    """Keeps creation and random operations, which have no fake among their arguments, fake too."""
-
-    def take_counters(self, count: Any, generator: Any) -> tuple[int, int]:
-        """Random operations draw nothing during capture."""
-        return 0, 0
-
-    def handle(self, op: Op, args: tuple) -> Any:
-        """Run below, or infer when there is nothing below to run on."""
-        if op.decomp is not None:
-            with self:
-                return op.decomp(*args)
-        if op.kind in (CREATION, RANDOM):
-            found = infer(op, args)
-            where = _device(op, args)
-            if isinstance(found, Meta):
-                return fake_tensor(found.shape, found.dtype, None, where)
-            return tuple(fake_tensor(meta.shape, meta.dtype, None, where) for meta in found)
-        return dispatch.below_modes(op, args)
-
-
-def _device(op: Op, args: tuple) -> Any:
-    for parameter, argument in zip(op.signature.parameters, args, strict=True):
-        if parameter.type == "device" and argument is not None:
-            return as_device(argument)
-        if isinstance(argument, Tensor):
-            return argument.device
-    return CPU
 
 
 def capture_origin(state: CaptureState) -> Origin:
