@@ -35,6 +35,7 @@ LAYERS = (
     "minitorch2.ops.inplace",
     "minitorch2.ops.differentiation",
     "minitorch2.ops.rows",
+    "minitorch2.ops.rows",
     "minitorch2.ops.methods",
     "minitorch2.ops.fills",
     "minitorch2.ops.bind",
