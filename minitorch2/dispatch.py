@@ -33,7 +33,9 @@ class State(threading.local):
         self.origin: Origin | None = None
         self.tracer: Any = None  # stands in for the backends while a graph is traced
         self.capturing = False
-        self.saved_hooks: tuple[tuple[Callable, Callable], ...] = ()  # (pack, unpack), innermost last
+        self.saved_hooks: tuple[
+            tuple[Callable, Callable], ...
+        ] = ()  # (pack, unpack), innermost last
 
 
 state = State()
@@ -94,7 +96,10 @@ def wants_gradient(op: Any, args: tuple) -> bool:
     """Whether one of the op's tensors requires a gradient."""
     for position in op.tensor_positions:
         argument = args[position]
-        if type(argument) in (list, tuple):
+        kind = type(argument)
+        if kind is float or kind is int or argument is None:
+            continue
+        if kind is tuple or kind is list:
             if any(getattr(item, "requires_grad", False) for item in argument):
                 return True
         elif getattr(argument, "requires_grad", False):
@@ -109,7 +114,10 @@ def run_backend(op: Any, args: tuple) -> Any:
     where = "cpu"
     for position in op.tensor_positions:
         argument = args[position]
-        if type(argument) in (list, tuple):
+        kind = type(argument)
+        if kind is float or kind is int or argument is None:
+            continue
+        if kind is tuple or kind is list:
             argument = argument[0] if argument else None
         storage = getattr(argument, "storage", None)
         if storage is not None:

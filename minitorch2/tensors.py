@@ -111,6 +111,8 @@ class Tensor:
     @property
     def requires_grad(self) -> bool:
         """Whether operations on this tensor are recorded for the backward."""
+        if self._view is None:
+            return self._requires_grad or self._node is not None
         return self._requires_grad or self.grad_fn is not None
 
     @requires_grad.setter
@@ -236,13 +238,14 @@ def wrap(array: numpy.ndarray, where: device = CPU) -> Tensor:
     """A tensor over a numpy array's memory (not copied)."""
     if not isinstance(array, numpy.ndarray):
         array = numpy.asarray(array)
+    element = dtypes.from_numpy_dtype(array.dtype)
+    if array.flags.c_contiguous:
+        shape = array.shape
+        layout = Layout(shape, (1,)) if len(shape) == 1 else contiguous(shape)
+        return Tensor(Storage(where, array.nbytes, array), layout, element, array)
     size = array.itemsize
     layout = Layout(array.shape, tuple(stride // size for stride in array.strides), 0)
-    if array.size <= 1 or 0 in array.shape:
-        layout = contiguous(array.shape)
-    return Tensor(
-        storage_of_array(array, where), layout, dtypes.from_numpy_dtype(array.dtype), array
-    )
+    return Tensor(storage_of_array(array, where), layout, element, array)
 
 
 def fake_tensor(

@@ -12,7 +12,8 @@ from typing import Any
 import numpy
 
 from minitorch2 import dispatch
-from minitorch2.dtypes import FLOATING, INTEGER
+from minitorch2.backends.quiet import restore, silence
+from minitorch2.dtypes import FLOATING, INTEGER, float32, float64
 from minitorch2.layouts import Layout, check_inside
 from minitorch2.ops.infer import (
     check_operand,
@@ -21,9 +22,11 @@ from minitorch2.ops.infer import (
     pointwise_layout,
 )
 from minitorch2.ops.table import Op
+from minitorch2.storages import Storage
 from minitorch2.tensors import Tensor, wrap
 
 _FLOAT32 = numpy.dtype("float32")
+PLAIN_DTYPES = (float32, float64)
 
 
 def run(op: Op, args: tuple) -> Any:
@@ -38,8 +41,11 @@ def run(op: Op, args: tuple) -> Any:
         return args[0]
     if op.infer is not None and op.kind != "creation":
         op.infer(*args)  # raises the errors that capture and the verifier raise too
-    with numpy.errstate(all="ignore"):
+    token = silence()
+    try:
         result = op.eager(*[unwrap(argument) for argument in args])  # type: ignore[misc]
+    finally:
+        restore(token)
     if type(result) is tuple:
         return tuple(wrap(finished(op, args, array)) for array in result)
     return wrap(finished(op, args, result))
@@ -74,6 +80,10 @@ def unwrap(value: Any) -> Any:
 
 def run_pointwise(op: Op, args: tuple) -> Tensor:
     """Convert the operands, compute, and lay the result out as torch does."""
+    if op.plain:
+        result = run_plain(op, args)
+        if result is not None:
+            return result
     for position in op.tensor_positions:
         if not isinstance(args[position], Tensor):
             check_operand(op, args, position)
@@ -91,21 +101,60 @@ def run_pointwise(op: Op, args: tuple) -> Tensor:
         elif parameter.type == "Operand" and argument is not None:
             argument = number_as(argument, compute, work)
         values.append(argument)
+    token = silence()
     try:
-        with numpy.errstate(all="ignore"):
-            result = op.eager(*values)  # type: ignore[misc]
-            if type(result) is not numpy.ndarray:
-                result = numpy.asarray(result)
-            if result.dtype != result_dtype.numpy:
-                result = result.astype(result_dtype.numpy)
+        result = op.eager(*values)  # type: ignore[misc]
+        if type(result) is not numpy.ndarray:
+            result = numpy.asarray(result)
+        if result.dtype != result_dtype.numpy:
+            result = result.astype(result_dtype.numpy)
     except (ValueError, TypeError):
         infer_pointwise(op, args)  # the same words as capture's
         raise
+    finally:
+        restore(token)
     if result.ndim > 1 and not all(t.array.flags.c_contiguous for t in tensors):
         result = laid_out(result, pointwise_layout(result.shape, [t.layout for t in tensors]))
     elif result.base is not None or any(result is t._array for t in tensors):
         result = result.copy()
     return wrap(result)
+
+
+def run_plain(op: Op, args: tuple) -> Tensor | None:
+    """The usual case without the bookkeeping: float32 or float64, one shape, row-major."""
+    first = args[0]
+    if not isinstance(first, Tensor) or first.dtype not in PLAIN_DTYPES:
+        return None
+    array, layout = first.array, first.layout
+    if not array.flags.c_contiguous:
+        return None
+    if op.plain == 1:
+        values: tuple = (array,)
+    else:
+        second = args[1]
+        if isinstance(second, Tensor):
+            if second.dtype is not first.dtype or second.layout.shape != layout.shape:
+                return None
+            second = second.array
+            if not second.flags.c_contiguous:
+                return None
+        elif type(second) is int:
+            second = float(second)
+        elif type(second) is not float:
+            return None
+        values = (array, second, *args[2:])
+    if op.check is not None:
+        op.check(op, args)
+    token = silence()
+    try:
+        result = op.eager(*values)  # type: ignore[misc]
+    finally:
+        restore(token)
+    if type(result) is not numpy.ndarray or result.base is not None or result is array:
+        return wrap(numpy.array(result))
+    if layout.offset or result.dtype is not array.dtype:
+        return wrap(result)
+    return Tensor(Storage(first.storage.device, result.nbytes, result), layout, first.dtype, result)
 
 
 def working_type(op: Op, compute: Any) -> Any:
@@ -122,8 +171,11 @@ def number_as(value: Any, compute: Any, work: Any) -> Any:
         value = int(value) & ((1 << bits) - 1)
         if compute.is_signed and value >> (bits - 1):
             value -= 1 << bits
-    with numpy.errstate(all="ignore"):
+    token = silence()
+    try:
         return work.type(value)
+    finally:
+        restore(token)
 
 
 def laid_out(array: numpy.ndarray, layout: Layout) -> numpy.ndarray:

@@ -23,6 +23,10 @@ def _zeros(spec, like):
     return _op("full", tuple(spec.shape), 0, like.dtype, like.device)
 
 
+def _asked_cat(tensors, dim):
+    return f"cat([{', '.join(describe_value(t) for t in tensors)}], dim={dim})"
+
+
 def _infer_cat(tensors, dim):
     if not tensors:
         raise ArgumentValueError(
@@ -31,10 +35,9 @@ def _infer_cat(tensors, dim):
     real = [t for t in tensors if not (t.ndim == 1 and t.shape[0] == 0)] or list(tensors[:1])
     at = normalize_dim(dim, real[0].ndim)
     first = tuple(real[0].shape)
-    asked = f"cat([{', '.join(describe_value(t) for t in tensors)}], dim={dim})"
     if not first:
         raise ShapeError(
-            asked,
+            _asked_cat(tensors, dim),
             "zero-dimensional tensor (at position 0) cannot be concatenated",
             "use stack, or unsqueeze(0) first",
         )
@@ -47,7 +50,7 @@ def _infer_cat(tensors, dim):
             if d != at
         ):
             raise ShapeError(
-                asked,
+                _asked_cat(tensors, dim),
                 "sizes of tensors must match except in the dimension "
                 f"{at}: {list(first)} and {list(shape)}",
                 "make the other sizes equal",

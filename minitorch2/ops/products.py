@@ -15,29 +15,36 @@ from minitorch2.ops.infer import describe_value
 from minitorch2.ops.table import PRODUCT, Meta, defop
 
 
+def _asked(self, other):
+    return f"matmul({describe_value(self)}, {describe_value(other)})"
+
+
 def _infer_matmul(self, other):
-    asked = f"matmul({describe_value(self)}, {describe_value(other)})"
     a, b = tuple(self.shape), tuple(other.shape)
     if self.dtype is not other.dtype:
         raise DtypeError(
-            asked,
+            _asked(self, other),
             f"expected m1 and m2 to have the same dtype, but got: {self.dtype} != {other.dtype}",
         )
     if not a or not b:
         raise ShapeError(
-            asked, "both arguments to matmul need to be at least 1D", "use * for a number"
+            _asked(self, other),
+            "both arguments to matmul need to be at least 1D",
+            "use * for a number",
         )
     rows = a if len(a) > 1 else (1, *a)
     columns = b if len(b) > 1 else (*b, 1)
     if rows[-1] != columns[-2]:
         raise ShapeError(
-            asked,
+            _asked(self, other),
             f"mat1 and mat2 shapes cannot be multiplied ({rows[-2]}x{rows[-1]} "
             f"and {columns[-2]}x{columns[-1]})",
             "the last size of the first must equal the last but one of the second; "
             "perhaps transpose one: x @ w.T",
         )
-    shape = broadcast_shapes(rows[:-2], columns[:-2], asked=asked)
+    shape = rows[:-2]
+    if shape != columns[:-2]:
+        shape = broadcast_shapes(shape, columns[:-2], asked=_asked(self, other))
     shape += () if len(a) == 1 else (rows[-2],)
     shape += () if len(b) == 1 else (columns[-1],)
     return Meta(shape, self.dtype)

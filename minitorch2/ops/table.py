@@ -84,12 +84,18 @@ class Op:
     torch: str = ""
     inplace_of: "Op | None" = None
     tensor_positions: tuple[int, ...] = field(init=False)
+    plain: int = field(init=False)  # 1 or 2 operands and a result of their floating dtype, else 0
     public: Callable = field(init=False)
 
     def __post_init__(self) -> None:
         self.tensor_positions = tuple(
             index for index, each in enumerate(self.signature.parameters) if each.is_tensor
         )
+        usual = self.kind == POINTWISE and "f" in self.accepts
+        operands = [each.type == "Operand" for each in self.signature.parameters]
+        count = len(self.tensor_positions)
+        plain = usual and self.promote in ("promote", "float", "bool") and count in (1, 2)
+        self.plain = count if plain and all(operands[:count]) else 0
 
     def __repr__(self) -> str:
         return f"<op {self.signature.text}>"

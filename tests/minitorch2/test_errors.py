@@ -10,26 +10,61 @@ from minitorch2 import errors
 from minitorch2.errors import Mt2Error
 
 CASES: list[tuple[Callable[[], object], type, str, str]] = [
-    (lambda: torch.ones(2, 3) + torch.ones(4), errors.ShapeError, "add(f32[2,3], f32[4], 1)", "3 and 4"),
-    (lambda: torch.ones(2, 3) @ torch.ones(4, 5), errors.ShapeError, "matmul(f32[2,3], f32[4,5])", "2x3 and 4x5"),
+    (
+        lambda: torch.ones(2, 3) + torch.ones(4),
+        errors.ShapeError,
+        "add(f32[2,3], f32[4], 1)",
+        "3 and 4",
+    ),
+    (
+        lambda: torch.ones(2, 3) @ torch.ones(4, 5),
+        errors.ShapeError,
+        "matmul(f32[2,3], f32[4,5])",
+        "2x3 and 4x5",
+    ),
     (lambda: torch.ones(2).sum(3), errors.DimensionError, "dimension 3", "range of [-1, 0]"),
     (lambda: torch.ones(3, 4).t().view(12), errors.ViewError, "view(", "reshape"),
-    (lambda: torch.tensor([1]) // torch.tensor([0]), errors.DivisionByZero, "floor_divide", "ZeroDivisionError"),
-    (lambda: -torch.tensor([True]), errors.DtypeError, "neg(bool[1])", "not defined for torch.bool"),
+    (
+        lambda: torch.tensor([1]) // torch.tensor([0]),
+        errors.DivisionByZero,
+        "floor_divide",
+        "ZeroDivisionError",
+    ),
+    (
+        lambda: -torch.tensor([True]),
+        errors.DtypeError,
+        "neg(bool[1])",
+        "not defined for torch.bool",
+    ),
     (lambda: torch.tensor([True]) - torch.tensor([True]), errors.DtypeError, "sub(", "bool tensor"),
     (lambda: torch.ones(2) & torch.ones(2), errors.DtypeError, "bitwise_and", "torch.float32"),
     (lambda: torch.add(torch.ones(2), "x"), errors.ArgumentTypeError, "add(f32[2]", "not str"),
-    (lambda: torch.ones(2).expand(2, 2, 3), errors.ShapeError, "expand(", "size 2 and cannot become 3"),
+    (
+        lambda: torch.ones(2).expand(2, 2, 3),
+        errors.ShapeError,
+        "expand(",
+        "size 2 and cannot become 3",
+    ),
     (lambda: torch.ones(2).item(), errors.OperationError, "item()", "2 elements"),
     (lambda: bool(torch.ones(2)), errors.OperationError, "bool()", "ambiguous"),
-    (lambda: torch.ones(2).expand(3, 2).add_(1), errors.InPlaceError, "write", "single memory location"),
+    (
+        lambda: torch.ones(2).expand(3, 2).add_(1),
+        errors.InPlaceError,
+        "write",
+        "single memory location",
+    ),
     (lambda: torch.tensor([1]).add_(1.5), errors.DtypeError, "add_(", "can't be cast"),
-    (lambda: torch.ones(2).add_(torch.ones(3, 2)), errors.ShapeError, "add_(", "doesn't match the broadcast"),
+    (
+        lambda: torch.ones(2).add_(torch.ones(3, 2)),
+        errors.ShapeError,
+        "add_(",
+        "doesn't match the broadcast",
+    ),
     (lambda: torch.cat([]), errors.ArgumentValueError, "cat([])", "non-empty"),
     (lambda: torch.device("tpu"), errors.DeviceError, "tpu", "no such device"),
     (lambda: torch.zeros(2, device="cuda"), errors.DeviceError, "cuda", "CPU only"),
     (lambda: torch.ones(2, requires_grad=True).numpy(), errors.AutogradError, "numpy()", "detach"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("make", "kind", "asked", "wrong"), CASES, ids=[c[2] for c in CASES])

@@ -1,4 +1,4 @@
-"""Corners that samples by row do not reach, judged by torch: operators, methods, creation, copies."""
+"""Corners that samples by row do not reach, judged by torch: operators, methods, creation."""
 
 import warnings
 from collections.abc import Iterator
