@@ -88,6 +88,8 @@ def basic_view(tensor: Tensor, index: Any) -> tuple[Tensor, list[Any]]:
             "an index can only have a single ellipsis ('...')",
             "keep one",
         )
+    if sum(isinstance(part, (Tensor, bool)) for part in parts) > 1:
+        parts = [_as_number(part) for part in parts]
     gap = tensor.ndim - used
     at, dim, left = 0, 0, []  # where we are in the view, and in the tensor the user indexes
     for part in parts:
@@ -116,6 +118,14 @@ def basic_view(tensor: Tensor, index: Any) -> tuple[Tensor, list[Any]]:
             tensor = _op("select", tensor, at, _checked(part.__index__(), tensor, at, dim))
         dim += _consumed(part)
     return tensor, left
+
+
+def _as_number(part: Any) -> Any:
+    """An integer tensor without dimensions selects, as a number does, if it can be looked at."""
+    if isinstance(part, Tensor) and part.ndim == 0 and part.storage.block is not None:
+        if part.dtype not in (dtypes.bool, dtypes.uint8) and not part.dtype.is_floating_point:
+            return int(part.item())
+    return part
 
 
 def _is_truth(part: Any) -> bool:

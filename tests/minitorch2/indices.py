@@ -44,7 +44,8 @@ def indexed(draw: Any, advanced: bool = True, negative_steps: bool = False) -> t
             parts.append(numpy.array(found))
         at += 1
     if ellipsis:
-        parts.insert(draw(st.integers(0, len(parts))), Ellipsis)
+        ends = sum(isinstance(part, numpy.ndarray) for part in parts) > 1  # no ... between arrays
+        parts.insert(len(parts) if ends else draw(st.integers(0, len(parts))), Ellipsis)
     if len(parts) == 1 and draw(st.booleans()):
         return shape, parts[0]
     return shape, tuple(parts)

@@ -13,7 +13,7 @@ RANDOM = [op.name for op in rows() if op.effects == "random" or op.kind == "rand
 # The derivative of a saved mask or count is not there to be found.
 FIRST_ONLY = ("floor_divide", "trunc_divide")
 # The gradient of these is declared, not what the function does.
-DECLARED = ("detach", "rebase", "convert")
+DECLARED = ("detach", "rebase", "convert", "gradients")
 
 
 def smooth(op: Op) -> list[Sample]:
