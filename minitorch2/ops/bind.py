@@ -164,7 +164,6 @@ _METHODS: dict[str, Any] = {
     "exponential_": fills.exponential_,
     "bernoulli_": fills.bernoulli_,
     "random_": fills.random_,
-    "element": methods.item,
 }
 
 
@@ -175,7 +174,6 @@ def _scalar(tensor: Tensor, value: Any) -> Tensor:
 
 
 def _bind_methods() -> None:
-    del _METHODS["element"]
     for name, value in _METHODS.items():
         _attach(name, value, value.__doc__ or f"{name} of the tensor, as torch's.")
     for name in ("zeros", "ones", "empty", "full"):
