@@ -1,8 +1,11 @@
 """The pages of docs/ are true: generated ones are current, files and names in them are there."""
 
 import ast
+import doctest
 import importlib.util
 import re
+import subprocess
+import sys
 from types import ModuleType
 
 import pytest
@@ -43,6 +46,21 @@ def test_files_named_in_prose_are_there(page):
     missing = [name for name in NAMED.findall(text) if not (ROOT / name).exists()]
     missing += [link for link in LINKED.findall(text) if not (page.parent / link).exists()]
     assert not missing, missing
+
+
+@pytest.mark.parametrize("page", [path for path in PROSE if path.exists()], ids=lambda p: p.name)
+def test_examples_in_prose_run(page):
+    results = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert results.failed == 0
+
+
+def test_the_kernel_in_the_readme_is_the_one_that_explain_shows():
+    shown = [line for line in (ROOT / "README.md").read_text("utf-8").splitlines() if "│" in line]
+    command = [sys.executable, "-m", "minitorch2.cli.main", "explain", "--stage", "kernel.source"]
+    done = subprocess.run(
+        [*command, "docs/relu.py"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "\n".join(line[4:] for line in shown) in done.stdout
 
 
 def lines_of(path: str, name: str) -> int:
