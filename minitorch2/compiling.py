@@ -30,7 +30,7 @@ from typing import Any
 
 from minitorch2.artifacts import emit, listening
 from minitorch2.autograd.modes import enable_grad
-from minitorch2.errors import ArgumentTypeError, ArgumentValueError, CompileError
+from minitorch2.errors import ArgumentTypeError, ArgumentValueError, Mt2Error
 from minitorch2.jit.autodiff.pipeline import Executor, compile_captured
 from minitorch2.jit.autodiff.runtime import CompiledProgram
 from minitorch2.jit.cache import CodeCache
@@ -161,7 +161,7 @@ class LateCompiled:
         flags = [getattr(value, "requires_grad", False) for value in inputs]
         try:
             return compile_captured(graph, flags, self.executor, unit, self.passes)
-        except CompileError as refusal:
+        except Mt2Error as refusal:  # what the function itself refuses, capture would have seen
             emit("autodiff.refused", unit, str(refusal))
             warnings.warn(f"{unit} runs op by op: {refusal}", stacklevel=3)
             return _by_op(graph)

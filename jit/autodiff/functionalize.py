@@ -11,7 +11,7 @@ Source: PyTorch's functionalization; JAX's traced functions are functional from 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from minitorch2.artifacts import Origin
@@ -24,7 +24,6 @@ from minitorch2.jit.ir.interpreter import as_function
 from minitorch2.jit.shapes.environment import ShapeEnvironment
 from minitorch2.jit.shapes.size_expression import Size, SizeExpression
 from minitorch2.jit.shapes.symbolic_size import as_size
-from minitorch2.layouts import contiguous_strides
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
 
@@ -52,7 +51,8 @@ class Functional:
     """A functional graph and how its outputs become those of the captured one.
 
     `writes` are (input, output index) of values to write back that carry gradients; those without
-    stand in the graph itself. `random_count` is how many counters one call uses.
+    stand in the graph itself. `random_count` is how many counters one call uses. `reaches` says
+    for each output which inputs get a gradient from it: zeros, where all of it was overwritten.
     """
 
     graph: Graph
@@ -60,7 +60,8 @@ class Functional:
     requires_grad: tuple[bool, ...]
     writes: tuple[tuple[int, int], ...]
     random_count: Size | None
-    differentiable: tuple[bool, ...] = field(default=())
+    differentiable: tuple[bool, ...] = ()
+    reaches: tuple[frozenset[int], ...] = ()
 
 
 def functionalize(captured: Graph, requires_grad: Sequence[bool]) -> Functional:
@@ -82,7 +83,11 @@ class InputNode(Node):
     captured.
     """
 
-    __slots__ = ()
+    __slots__ = ("position",)
+
+    def __init__(self, tensor: Tensor, position: int):
+        super().__init__("Input", (), (spec_of(tensor),))
+        self.position = position
 
     def apply(self, grads: tuple) -> tuple:
         """The gradient ends here; the engine hands it out as that of an input."""
@@ -92,10 +97,10 @@ class InputNode(Node):
 def trace_inputs(tracer: Tracer, graph: Graph, requires_grad: Sequence[bool]) -> list[Any]:
     """Declare the inputs of `graph` again, as fakes that require gradients where asked."""
     inputs = []
-    for declared, wanted in zip(graph.inputs, requires_grad, strict=True):
+    for position, declared in enumerate(graph.inputs):
         fake = tracer.input(declared.name, declared.value.type, declared.strides)
-        if wanted and isinstance(fake, Tensor):
-            fake.set_history(InputNode("Input", (), (spec_of(fake),)))
+        if requires_grad[position] and isinstance(fake, Tensor):
+            fake.set_history(InputNode(fake, position))
         inputs.append(fake)
     return inputs
 
@@ -151,11 +156,11 @@ def _finish(
     with tracer:
         outputs = _Outputs(tracer, inputs, found)
         plans = tuple(map(outputs.plan, found))
-        writes = _plan_writes(tracer, inputs, outputs.flags)
+        writes = _plan_writes(tracer, inputs, outputs)
     random_count = tracer.random_count()
     extra = (False,) * (len(builder.inputs) - len(requires_grad))
     return Functional(builder.build(), plans, requires_grad + extra, writes, random_count,
-                      tuple(outputs.flags))  # fmt: skip
+                      tuple(outputs.flags), tuple(outputs.reaches))  # fmt: skip
 
 
 class _Outputs:
@@ -167,6 +172,7 @@ class _Outputs:
     def __init__(self, tracer: Tracer, inputs: list[Any], found: list[Any]):
         self.tracer, self.inputs = tracer, inputs
         self.flags: list[bool] = []
+        self.reaches: list[frozenset[int]] = []
         self.bases: dict[int, int] = {}  # id of a base -> its place among the outputs
         cells = [id(tracer.cell_of(item)) for item in found if isinstance(item, Tensor)]
         self.shared = {cell for cell in cells if cells.count(cell) > 1}
@@ -184,19 +190,31 @@ class _Outputs:
             return OutputPlan(None, _is_live(argument), owner, steps)
         cell = tracer.cell_of(argument)
         if id(cell) not in self.shared and not argument.layout.overlaps_itself():
-            return OutputPlan(
-                self._declare(argument), _is_live(argument), freed=_is_freed(argument)
-            )
+            return OutputPlan(self.declare(argument), _is_live(argument), freed=_is_freed(argument))
         if id(cell) not in self.bases:
-            self.bases[id(cell)] = self._declare(cell.base)
+            self.bases[id(cell)] = self.declare(cell.base)
         index, freed = self.bases[id(cell)], _is_freed(cell.base)
         return OutputPlan(index, _is_live(argument), None, steps, freed=freed)
 
-    def _declare(self, tensor: Tensor) -> int:
+    def declare(self, tensor: Tensor) -> int:
+        """Make the tensor's value the graph's next output; its place."""
         strides = tuple(map(as_size, tensor.layout.strides))
         self.tracer.builder.output(self.tracer.value_of(tensor), strides)
         self.flags.append(_is_live(tensor))
+        self.reaches.append(_reached(tensor) if self.flags[-1] else frozenset())
         return len(self.flags) - 1
+
+
+def _reached(tensor: Tensor) -> frozenset[int]:
+    """The inputs that a tensor's history leads to."""
+    seen, stack = set(), [tensor.grad_fn]
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            targets = [edge.target for edge in node.edges if edge is not None]
+            stack += [target for target in targets if isinstance(target, Node)]
+    return frozenset(node.position for node in seen if isinstance(node, InputNode))
 
 
 def _is_freed(tensor: Tensor) -> bool:
@@ -207,9 +225,9 @@ def _is_live(tensor: Tensor) -> bool:
     return tensor.requires_grad and not _is_freed(tensor)
 
 
-def _plan_writes(tracer: Tracer, inputs: list[Any], flags: list[bool]) -> tuple:
+def _plan_writes(tracer: Tracer, inputs: list[Any], outputs: _Outputs) -> tuple:
     """Writes into inputs: into the graph, or as outputs where the value carries a gradient."""
-    builder, kept = tracer.builder, []
+    kept = []
     for position, fake in enumerate(inputs):
         if not isinstance(fake, Tensor):
             continue
@@ -218,9 +236,7 @@ def _plan_writes(tracer: Tracer, inputs: list[Any], flags: list[bool]) -> tuple:
             continue
         history = cell.base.grad_fn
         if history is not None and not isinstance(history, InputNode):
-            kept.append((position, len(builder.outputs)))
-            builder.output(cell.value, tuple(map(as_size, contiguous_strides(fake.layout.shape))))
-            flags.append(True)
+            kept.append((position, outputs.declare(cell.base)))
         else:
-            builder.write(position, cell.value)
+            tracer.builder.write(position, cell.value)
     return tuple(kept)

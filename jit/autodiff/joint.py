@@ -78,8 +78,10 @@ def _add_gradients(tracer: Tracer, outputs: list[Tensor], inputs: list[Tensor]) 
         shape = tuple(map(as_size, output.layout.shape))
         type = TensorType(output.dtype, shape, output.device)
         tangents.append(tracer.input(f"tangent{index}", type))
+    pairs = [pair for pair in zip(outputs, tangents, strict=True) if pair[0].requires_grad]
+    live, given = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     with origin_scope(Origin((), made_by="joint")):
-        gradients = run_backward(outputs, tangents, False, False, inputs, accumulate=False)
+        gradients = run_backward(live, given, False, False, inputs, accumulate=False)
     for gradient in gradients:
         if gradient is None:
             tracer.builder.output(None)

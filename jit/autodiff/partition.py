@@ -26,6 +26,7 @@ from minitorch2.jit.ir.graph import (
     with_nodes,
 )
 from minitorch2.jit.ir.types import ScalarType, TensorType
+from minitorch2.jit.passes.effects import may_drop
 from minitorch2.jit.shapes.size_expression import SizeExpression, symbol
 from minitorch2.layouts import contiguous_strides
 
@@ -60,7 +61,8 @@ def partition(joint: Joint, output_count: int, written: Iterable[int] = ()) -> P
     first_tangent = len(graph.inputs) - len(joint.tangent_outputs)
     outputs, gradients = graph.outputs[:output_count], graph.outputs[output_count:]
     results = [value for _, value in graph.writes]
-    forward_nodes = _needed(graph, [*_output_values(outputs), *results])
+    checks = _checks(graph, graph.inputs[first_tangent:])
+    forward_nodes = _needed(graph, [*_output_values(outputs), *results, *checks])
     inside = {value for node in forward_nodes for value in node.results}
     needed = _needed(graph, _output_values(gradients))
     backward_nodes = tuple(node for node in needed if not inside.intersection(node.results))
@@ -91,8 +93,10 @@ def partition(joint: Joint, output_count: int, written: Iterable[int] = ()) -> P
     inputs = given + graph.inputs[first_tangent:]
     sizes = _hidden_sizes(backward_nodes, inputs, gradients)
     extra = tuple(Input(Value(f"size_{n}", ScalarType("int", symbol(n)))) for n in sizes)
+    known = {name for item in inputs + extra for name in _shown(item)}
+    assumptions = tuple(each for each in graph.assumptions if known.issuperset(each.symbols()))
     backward = Graph(f"{graph.name}_backward", inputs + extra, backward_nodes, gradients, (),
-                     graph.assumptions)  # fmt: skip
+                     assumptions)  # fmt: skip
     positions = {declared.value: index for index, declared in enumerate(graph.inputs)}
     return Partition(
         renumbered(forward),
@@ -101,6 +105,18 @@ def partition(joint: Joint, output_count: int, written: Iterable[int] = ()) -> P
         tuple(positions[value] for value in ordered if value in names),
         sizes,
     )
+
+
+def _checks(graph: Graph, tangents: tuple[Input, ...]) -> list[Value]:
+    """Results of the forward's nodes that may fail: they run even if nobody uses them."""
+    after = {declared.value for declared in tangents}
+    found = []
+    for node in graph.nodes:
+        if after.intersection(values_in(node.args)):
+            after.update(node.results)
+        elif not may_drop(node):
+            found += node.results
+    return found
 
 
 def _copies(graph: Graph, saved: tuple[Value, ...], written: set[int]) -> dict[Value, Value]:
@@ -143,10 +159,7 @@ def _hidden_sizes(
     nodes: tuple[Node, ...], inputs: tuple[Input, ...], outputs: tuple[Output, ...]
 ) -> tuple[str, ...]:
     """Symbols that the backward mentions but that no dimension of its inputs is."""
-    shown = set()
-    for declared in inputs:
-        if isinstance(declared.value.type, TensorType):
-            shown.update(str(size) for size in declared.value.type.shape)
+    shown = {name for declared in inputs for name in _shown(declared)}
     mentioned: dict[str, None] = {}
     types = [value.type for node in nodes for value in node.results]
     for type in [*types, *(declared.value.type for declared in inputs)]:
@@ -155,6 +168,13 @@ def _hidden_sizes(
         for argument in node.args:
             mentioned.update(dict.fromkeys(_symbols_in(argument)))
     return tuple(name for name in mentioned if name not in shown)
+
+
+def _shown(declared: Input) -> tuple[str, ...]:
+    """The symbols that an input shows by itself."""
+    type = declared.value.type
+    sizes = type.shape if isinstance(type, TensorType) else (type.size,)
+    return tuple(map(str, sizes))
 
 
 def _symbols_in(argument: Argument) -> tuple[str, ...]:

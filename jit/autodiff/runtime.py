@@ -15,7 +15,7 @@ from typing import Any
 
 from minitorch2 import random
 from minitorch2.autograd.engine import run_backward
-from minitorch2.autograd.graph import Node, SavedTensor, edge_of, spec_of
+from minitorch2.autograd.graph import Node, SavedTensor, edge_of, spec_of, zeros_like_spec
 from minitorch2.dispatch import call, state
 from minitorch2.errors import GraphFreed, Mt2Error
 from minitorch2.jit.autodiff.functionalize import Functional, OutputPlan
@@ -33,7 +33,7 @@ Executable = Callable[[list[Any]], list[Any]]
 class CompiledNode(Node):
     """The autograd node of one call of a compiled function."""
 
-    __slots__ = ("program", "saved", "inputs", "sizes")
+    __slots__ = ("program", "saved", "inputs", "specs", "sizes")
 
     def __init__(self, program: "CompiledProgram", inputs: list[Any], outputs: list[Tensor]):
         partition = program.partition
@@ -45,6 +45,7 @@ class CompiledNode(Node):
         self.inputs: list[Any] | None = [
             SavedTensor(value, None) if isinstance(value, Tensor) else value for value in inputs
         ]
+        self.specs = tuple(spec_of(inputs[index]) for index in program.gradient_inputs)
         self.saved: list[Any] = []
         self.sizes: list[int] = program.hidden_sizes(inputs)
 
@@ -56,18 +57,33 @@ class CompiledNode(Node):
                 "Trying to backward through the graph a second time: the saved intermediate "
                 "values have already been freed",
             )
+        reached = self._reached(grads)
         grads = tuple(
-            call(lookup("full"), (tuple(spec.shape), 0, spec.dtype, spec.device))
-            if grad is None
-            else grad
+            zeros_like_spec(spec) if grad is None else grad
             for grad, spec in zip(grads, self.outputs, strict=True)
         )
         if state.grad_enabled or state.tracer is not None or state.modes:
-            return self._differentiable(grads)
+            return self._fitted(self._differentiable(grads), reached)
         partition, inputs = self.program.partition, self.inputs
         assert partition is not None and self.program.backward is not None
         given = [_unpacked(inputs[index], self) for index in partition.saved_inputs]
-        return tuple(self.program.backward([*given, *self.saved, *grads, *self.sizes]))
+        found = self.program.backward([*given, *self.saved, *grads, *self.sizes])
+        return self._fitted(found, reached)
+
+    def _reached(self, grads: tuple) -> frozenset[int]:
+        """The inputs to which the outputs that have a gradient lead."""
+        reaches, outputs = self.program.functional.reaches, self.program.tangent_outputs
+        sets = [reaches[i] for i, grad in zip(outputs, grads, strict=True) if grad is not None]
+        return sets[0].union(*sets[1:]) if sets else frozenset()
+
+    def _fitted(self, found: Sequence[Any], reached: frozenset[int]) -> tuple:
+        """One gradient for each input that eager would give one, None for the others."""
+        return tuple(
+            None if index not in reached else zeros_like_spec(spec) if grad is None else grad
+            for grad, index, spec in zip(
+                found, self.program.gradient_inputs, self.specs, strict=True
+            )
+        )
 
     def _differentiable(self, grads: tuple) -> tuple:
         """Gradients that can be differentiated again."""

@@ -238,10 +238,11 @@ class Tracer:
         else:
             cell.value = value
         cell.version += 1
-        if not state.grad_enabled and cell.base.grad_fn is not None:
-            # Only the data changed: gradients flow to what the tensor was before.
+        differentiable = source.requires_grad or cell.base.grad_fn is not None
+        if differentiable and not _is_recorded(target, cell):
+            # Only the data changed: gradients flow to what the base was before.
             (cell.value,) = self._add("rebase", (before, cell.value), True)
-        else:
+        if state.grad_enabled or not differentiable:
             place.value, place.version = value, cell.version
         target.storage.version += 1
         return target
@@ -271,3 +272,9 @@ class Tracer:
     def owner_of(self, tensor: Tensor) -> int | None:
         """The index of the input whose memory a tensor shares, or None."""
         return self.cell_of(tensor).input_index
+
+
+def _is_recorded(target: Tensor, cell: Cell) -> bool:
+    """Whether a write to `target` becomes part of its base's history: not through a detach()."""
+    root = target if target._view is None else target._view.base
+    return state.grad_enabled and root is cell.base

@@ -176,10 +176,13 @@ def _finished(guards: GuardSet) -> GuardSet:
 
 
 def _check_memory(state: CaptureState) -> None:
-    """Inputs that are written must share memory with no other input, now and later."""
+    """Inputs that are written must share memory with no other input, now and later, and none of
+    their elements may be another one too (an expanded tensor)."""
     tensors = [item for item in state.inputs if isinstance(item.object, Tensor)]
     written = [item for item in tensors if state.is_written(item)]
     for item in written:
+        if item.object.layout.overlaps_itself():
+            raise GraphBreak("aliased-inputs", f"{item.source} is written", state.span())
         if item.object.requires_grad:  # whether a write is allowed depends on it
             state.guard_value(AttributeSource(item.source, "is_leaf"), item.object.is_leaf)
     if not written or len(tensors) < 2:

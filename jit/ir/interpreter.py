@@ -103,8 +103,9 @@ def bind_inputs(
             pairs += zip(type.shape, given.shape, strict=True)
         elif type.size is not None:
             pairs.append((type.size, given))
-        if declared.strides is not None:
-            pairs += zip(declared.strides, given.layout.strides, strict=True)
+        if declared.strides is not None and given.numel() > 0:
+            steps = zip(declared.strides, given.layout.strides, given.shape, strict=True)
+            pairs += [(stride, found) for stride, found, size in steps if size > 1]
     try:
         known = bind_sizes(pairs, bindings)
     except SizeMismatch as mismatch:

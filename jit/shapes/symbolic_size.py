@@ -157,11 +157,11 @@ class SymbolicSize:
         return self
 
 
-def as_size(value: int | SymbolicSize) -> Size:
+def as_size(value: Size | SymbolicSize) -> Size:
     """The plain data behind an int-like value: an int, or an expression in its newest form."""
     if isinstance(value, SymbolicSize):
         return value.environment.canonical(value.expression)
-    return int(value)
+    return value if isinstance(value, SizeExpression) else int(value)
 
 
 def largest(*values: Any) -> Any:

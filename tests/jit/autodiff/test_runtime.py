@@ -184,3 +184,110 @@ class TestOperationsThatFail:
         assert compiled(x, x).tolist() == [1, 1, 1]
         if backend != "eager":
             assert compiled(x, self.zeros) is x
+
+
+def copy_without_history(x):
+    y = torch.zeros(3)
+    with torch.no_grad():
+        y.copy_(x)
+    return (y * x,)
+
+
+def copy_into_detached(x):
+    y = torch.zeros(3)
+    bare = y.detach()
+    bare.copy_(x)
+    return y * x, bare * 2
+
+
+def write_through_detached(x):
+    y = x * 2
+    y.detach().mul_(3)
+    y[1:].data.mul_(x[1:])
+    return (y * x,)
+
+
+def write_without_history(x):
+    y = x * 2
+    with torch.no_grad():
+        y[1:].mul_(x[1:])
+    return (y * x,)
+
+
+def overwrite_the_whole(x):
+    y, z = x * 2, x.sin()
+    z[:] = 0.5
+    return y + 1, z
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    "function",
+    [copy_without_history, copy_into_detached, write_through_detached, write_without_history,
+     overwrite_the_whole],
+)  # fmt: skip
+def test_writes_that_gradients_do_not_see(function, backend):
+    found = []
+    for run in (function, torch.compile(function, backend=backend)):
+        x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+        results = run(x)
+        assert all(result.requires_grad for result in results)
+        sum(result.sum() for result in results).backward()
+        found.append((x.grad.tolist(), [result.tolist() for result in results]))
+    assert found[0] == found[1]
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_input_gets_a_gradient_only_from_results_computed_from_it(backend):
+    def function(x, y):
+        whole = y * 3
+        whole[:] = 1
+        return x * 2, y * 3, whole
+
+    compiled = torch.compile(function, backend=backend)
+    for used, expected in ((0, (2.0, None)), (1, (None, 3.0)), (2, (None, 0.0))):
+        x, y = leaf(1.0), leaf(1.0)
+        compiled(x, y)[used].backward()
+        got = tuple(None if t.grad is None else t.grad.item() for t in (x, y))
+        assert got == expected
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_error_of_an_unused_result_is_raised(backend):
+    def function(x, n):
+        n % n
+        return x * 2
+
+    x, zero = leaf(1.0), torch.zeros(1, dtype=torch.int64)
+    with pytest.raises(DivisionByZero):
+        torch.compile(function, backend=backend)(x, zero)
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_part_of_an_expanded_input_is_written(backend):
+    def function(x):
+        x[0].add_(1)
+        return x * 2
+
+    x = torch.zeros(3).expand(2, 3)
+    assert torch.compile(function, backend=backend)(x).tolist() == [[2, 2, 2], [2, 2, 2]]
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_sizes_that_the_backward_does_not_see(backend):
+    def function(a, b):
+        flat = b.reshape(1, -1)
+        return (flat.sum() * a).exp(), b[:, :1].erf()
+
+    compiled = torch.compile(function, backend=backend, dynamic=True)
+    for rows in (4, 5):
+        a, b = leaf(0.5), torch.ones(rows, 3)
+        b.requires_grad = rows == 5
+        exponential, part = compiled(a, b)
+        (exponential + part.sum()).backward()
+        assert a.grad.item() == pytest.approx(3 * rows * np.exp(1.5 * rows))
