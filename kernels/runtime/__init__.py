@@ -6,6 +6,11 @@ Files, in reading order:
 - build.py       source to object code (the only file here that imports Numba)
 - machine.py     the CPU, and loading object code
 - cache.py       object code on disk
-- launcher.py    chunks and threads
+- launcher.py    in how many parts a kernel runs, and what it reports
+- pool.py        the threads: when they start, stop, fork
+- native.py      a writer for small native functions
+- pool_code.py   the threads' native half: parts of a job, waiting, locks
+- pool_blas.py   BLAS's jobs and batches of products on these threads
+- queue_pool.py  the same in Python alone, where there are no futexes
 - buffers.py     output and temporary arrays
 """

@@ -64,7 +64,7 @@ class CompiledKernel:
         KernelFailure when the kernel sets its status.
         """
         addresses = [a if type(a) is int else address_of(a) for a in arrays]  # type: ignore
-        launcher.run(self.native, self._layout, (total, addresses, sizes, scalars), cost, arrays)
+        launcher.run(self.native, self._layout, (total, addresses, sizes, scalars), cost)
 
     def assembly(self) -> str:
         """The machine code as text (compiles the kernel again)."""

@@ -11,6 +11,7 @@ Source: https://llvmlite.readthedocs.io/en/latest/user-guide/binding/orcjit.html
 
 import itertools
 import threading
+from collections.abc import Sequence
 from functools import cache
 
 import llvmlite.binding as llvm
@@ -51,7 +52,15 @@ def load_object(data: bytes, symbol: str) -> tuple[int, object]:
 
     Raises RuntimeError when the object is no object of this platform or lacks a symbol.
     """
+    addresses, loaded = load_symbols(data, (symbol,))
+    return addresses[symbol], loaded
+
+
+def load_symbols(data: bytes, symbols: Sequence[str]) -> tuple[dict[str, int], object]:
+    """`load_object` for several symbols of one object."""
     with _lock:
         library = llvm.JITLibraryBuilder().add_object_img(data).add_current_process()
-        loaded = library.export_symbol(symbol).link(_linker(), f"{symbol}_{next(_serial)}")
-    return loaded[symbol], loaded
+        for symbol in symbols:
+            library = library.export_symbol(symbol)
+        loaded = library.link(_linker(), f"{symbols[0]}_{next(_serial)}")
+    return {symbol: loaded[symbol] for symbol in symbols}, loaded

@@ -8,7 +8,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from minitorch2.kernels.runtime import cache, compile
+from minitorch2.kernels.runtime import cache, compile, pool
 from minitorch2.kernels.runtime.signature import KernelSignature
 from tests.kernels.runtime.processes import PRELUDE, command, environment, run
 
@@ -138,7 +138,9 @@ def test_processes_share_a_folder(tmp_path):
         out, err = process.communicate(timeout=120)
         assert (out, err) == ("done\n", "")
     names = os.listdir(tmp_path / "kernels")
-    assert len(names) == 8 and not any(name.startswith(".") for name in names)
+    kinds = [name.rpartition(".")[2] for name in names if not name.startswith(".")]
+    assert len(kinds) == len(names) and kinds.count("o") == kinds.count("py")
+    assert len(kinds) == 8 + 2 * pool.supported()  # the pool's own code is kept there too
 
 
 def test_the_default_folder_follows_the_platform(monkeypatch, tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from minitorch2.config import config
-from minitorch2.kernels.runtime import launcher
+from minitorch2.kernels.runtime import launcher, pool
 from minitorch2.kernels.runtime.compile import compile_kernel
 from minitorch2.kernels.runtime.signature import KernelSignature
 from tests.kernels.runtime.processes import run
@@ -48,7 +48,8 @@ def test_chunks_begin_at_multiples_of_the_grain(threads):
     threads(3)
     y = np.zeros(1000, np.int64)
     kernel.launch(1000, (y,), cost=1e6)
-    assert np.flatnonzero(y).tolist() == [0, 320, 640]
+    starts = np.flatnonzero(y)
+    assert len(starts) >= 3 and starts[0] == 0 and not (starts % 64).any()
 
 
 def test_small_work_starts_no_threads(threads, monkeypatch):
@@ -59,12 +60,16 @@ def test_small_work_starts_no_threads(threads, monkeypatch):
     kernel.launch(100, (x, x.copy()))
 
 
+@pytest.mark.skipif(not pool.supported(), reason="no native pool here")
 def test_a_busy_pool_leaves_the_work_to_the_caller(threads):
     threads(2)
     kernel = compile_kernel(SOURCE, SIGNATURE)
     x, y = np.ones(100_000, np.float32), np.zeros(100_000, np.float32)
-    with launcher.pool.lock:
+    pool.code().hold()
+    try:
         kernel.launch(x.size, (x, y), cost=100)
+    finally:
+        pool.code().release()
     assert (y == y[0]).all() and y[0] > 0
 
 
@@ -109,12 +114,13 @@ def test_kernels_run_without_the_interpreter_lock(threads):
 
 def test_the_pool_starts_again_after_a_stop(threads):
     threads(2)
-    launcher.pool.close()
-    assert launcher.pool.threads == []
+    launcher.pool.stop()
+    launcher.pool.resume()
+    assert launcher.pool.size == 1
     kernel = compile_kernel(SOURCE, SIGNATURE)
     x, y = np.ones(100_000, np.float32), np.zeros(100_000, np.float32)
     kernel.launch(x.size, (x, y), cost=100)
-    assert len(launcher.pool.threads) == 1 and y.all()
+    assert launcher.pool.size >= 2 and y.all()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
