@@ -60,7 +60,7 @@ def _array_of(data: Any, wanted: dtypes.dtype | None) -> numpy.ndarray:
 def _plain(data: Any) -> Any:
     """Nested sequences with tensors inside replaced by their values."""
     if isinstance(data, Tensor):
-        return data.detach().numpy() if data.ndim else data.item()  # type: ignore[attr-defined]
+        return data.detach().numpy() if data.ndim else data.item()
     if isinstance(data, (list, tuple, range)):
         return [_plain(part) for part in data]
     if hasattr(data, "__array__") and not isinstance(data, numpy.generic):
@@ -79,7 +79,7 @@ def tensor(
     """A new tensor with a copy of `data` (numbers, nested lists, arrays, tensors)."""
     where = as_device(device)
     if isinstance(data, Tensor):
-        fresh = data.detach().clone()  # type: ignore[attr-defined]
+        fresh = data.detach().clone()
         return _finished(fresh if dtype is None else fresh.to(dtype), requires_grad)
     require_available(where)
     for mode in reversed(state.modes):
@@ -95,10 +95,10 @@ def tensor(
 def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) -> Tensor:
     """A tensor that shares memory with an array or tensor where that is possible."""
     if isinstance(data, Tensor):
-        return data if dtype is None else data.to(dtype)  # type: ignore[attr-defined]
+        return data if dtype is None else data.to(dtype)
     if isinstance(data, numpy.ndarray):
         shared = from_numpy(data)
-        return shared if dtype is None else shared.to(dtype)  # type: ignore[attr-defined]
+        return shared if dtype is None else shared.to(dtype)
     return tensor(data, dtype=dtype, device=device)
 
 
@@ -156,7 +156,7 @@ def full(
     """A tensor of the given sizes filled with one value."""
     sizes = (size,) if isinstance(size, int) else tuple(size)
     if isinstance(fill_value, Tensor):
-        fill_value = fill_value.item()  # type: ignore[attr-defined]
+        fill_value = fill_value.item()
     return _finished(_op("full", sizes, fill_value, dtype, device), requires_grad)
 
 
@@ -238,7 +238,7 @@ def linspace(
         return _finished(_op("full", (max(steps, 0),), 0, wanted, device), requires_grad)
     if steps == 1:
         return _finished(_op("full", (1,), start, wanted, device), requires_grad)
-    work = numpy.float64 if wanted is dtypes.float64 else numpy.float32
+    work: Any = numpy.float64 if wanted is dtypes.float64 else numpy.float32
     gap = work((work(end) - work(start)) / work(steps - 1))
     index = numpy.arange(steps)
     lower = work(start) + gap * index.astype(work)

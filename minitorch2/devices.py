@@ -17,9 +17,13 @@ class device:
 
     __slots__ = ("type", "index")
 
+    type: str
+    index: int | None
+
     def __init__(self, type: "str | device" = "cpu", index: int | None = None):
         if isinstance(type, device):
-            type, index = type.type, type.index if index is None else index
+            index = type.index if index is None else index
+            type = type.type
         if not isinstance(type, str):
             raise ArgumentTypeError(
                 f"device({type!r})", "a device is named by a string", "write device('cpu')"

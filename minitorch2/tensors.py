@@ -11,7 +11,7 @@ Source: field layout measured for cheap guards; the semantics are those of torch
 """
 
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -34,7 +34,7 @@ class Size(tuple):
         """The number of elements of a tensor of this shape."""
         return element_count(self)
 
-    def __add__(self, other: tuple) -> "Size":  # type: ignore[override]
+    def __add__(self, other: tuple) -> "Size":
         return Size(tuple(self) + tuple(other))
 
     def __getitem__(self, index: Any) -> Any:
@@ -185,6 +185,50 @@ class Tensor:
 
     def __class_getitem__(cls, item: Any) -> Any:
         return cls
+
+    if TYPE_CHECKING:  # what ops/bind.py hangs on the class
+
+        def __getattr__(self, name: str) -> Any: ...
+
+        __add__: Any
+        __radd__: Any
+        __sub__: Any
+        __rsub__: Any
+        __mul__: Any
+        __rmul__: Any
+        __truediv__: Any
+        __rtruediv__: Any
+        __floordiv__: Any
+        __rfloordiv__: Any
+        __mod__: Any
+        __rmod__: Any
+        __pow__: Any
+        __rpow__: Any
+        __matmul__: Any
+        __rmatmul__: Any
+        __and__: Any
+        __rand__: Any
+        __or__: Any
+        __ror__: Any
+        __xor__: Any
+        __rxor__: Any
+        __lshift__: Any
+        __rshift__: Any
+        __lt__: Any
+        __le__: Any
+        __gt__: Any
+        __ge__: Any
+        __neg__: Any
+        __invert__: Any
+        __abs__: Any
+        __getitem__: Any
+        __setitem__: Any
+        __len__: Any
+        __iter__: Any
+        __float__: Any
+        __int__: Any
+        __bool__: Any
+        __index__: Any
 
 
 def _legacy_parts(parts: tuple, device: Any = None) -> tuple:

@@ -60,7 +60,7 @@ class Embedding(Module):
         """Draw the table anew."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
-            self.weight.data[self.padding_idx] = 0  # type: ignore[index]
+            self.weight.data[self.padding_idx] = 0
 
     def forward(self, input: Any) -> Any:
         return F.embedding(

@@ -399,7 +399,7 @@ class Module:
 
     def type(self, dst_type: dtypes.dtype) -> "Module":
         """Convert all parameters and buffers to a dtype."""
-        return self._apply(lambda tensor: tensor.to(dst_type))  # type: ignore[attr-defined]
+        return self._apply(lambda tensor: tensor.to(dst_type))
 
     def float(self) -> "Module":
         """Convert floating parameters and buffers to float32."""
@@ -428,7 +428,7 @@ class Module:
     def to_empty(self, *, device: Any, recurse: bool = True) -> "Module":
         """Give all parameters and buffers fresh memory on a device, without their values."""
         return self._apply(
-            lambda tensor: tensor.new_empty(tuple(tensor.shape), device=device)  # type: ignore
+            lambda tensor: tensor.new_empty(tuple(tensor.shape), device=device)
         )
 
     def share_memory(self) -> "Module":
@@ -462,7 +462,7 @@ class Module:
             if set_to_none or parameter.grad is None:
                 parameter.grad = None
             else:
-                parameter.grad = parameter.grad.detach() * 0  # type: ignore[attr-defined]
+                parameter.grad = parameter.grad.detach() * 0
 
     # ---- saving, loading, printing -----------------------------------------------------------
 

@@ -343,7 +343,7 @@ for _name, _function, _symbol in (
         doc=f"Whether self {_symbol} other, element by element.",
     )
 
-for _name, _function, _expr in (
+for _name, _logic, _expr in (
     ("logical_and", numpy.logical_and, "(self != 0) & (other != 0)"),
     ("logical_or", numpy.logical_or, "(self != 0) | (other != 0)"),
     ("logical_xor", numpy.logical_xor, "(self != 0) ^ (other != 0)"),
@@ -351,13 +351,13 @@ for _name, _function, _expr in (
     defop(
         f"{_name}(Operand self, Operand other) -> Tensor",
         POINTWISE,
-        eager=_function,
+        eager=_logic,
         expr=_expr,
         promote="bool",
         doc=f"{_name.replace('_', ' ').capitalize()} of truth values.",
     )
 
-for _name, _function, _symbol in (
+for _name, _bits, _symbol in (
     ("bitwise_and", numpy.bitwise_and, "&"),
     ("bitwise_or", numpy.bitwise_or, "|"),
     ("bitwise_xor", numpy.bitwise_xor, "^"),
@@ -367,7 +367,7 @@ for _name, _function, _symbol in (
     defop(
         f"{_name}(Operand self, Operand other) -> Tensor",
         POINTWISE,
-        eager=_function,
+        eager=_bits,
         expr=f"self {_symbol} other",
         accepts="i" if "shift" in _name else "bi",
         doc=f"self {_symbol} other on the bits of integers (or on bools).",

@@ -215,7 +215,7 @@ def _fitted(name: str, value: Any, parameter: Any) -> Any:
     """A loaded state value: floating tensors (but for the step count) in the parameter's dtype."""
     if not isinstance(value, Tensor):
         return value
-    copied: Any = value.detach().clone()  # type: ignore[attr-defined]
+    copied: Any = value.detach().clone()
     if name == "step" or parameter is None or not parameter.dtype.is_floating_point:
         return copied
     return copied.to(parameter.dtype) if value.dtype.is_floating_point else copied

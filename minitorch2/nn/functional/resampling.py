@@ -70,7 +70,7 @@ def _linear(input: Any, dim: int, wanted: int, step: float, corners: bool) -> An
     lower = [min(int(position), have - 1) for position in positions]
     upper = [min(place + 1, have - 1) for place in lower]
     shares = [position - place for position, place in zip(positions, lower, strict=True)]
-    weight = tensor(shares, dtype=input.dtype).reshape(  # type: ignore[attr-defined]
+    weight = tensor(shares, dtype=input.dtype).reshape(
         (-1,) + (1,) * (input.ndim - dim - 1)
     )
     left = input.index_select(dim, tensor(lower, dtype=int64))

@@ -30,6 +30,6 @@ def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
     start = 0
     for parameter in parameters:
         count = parameter.numel()
-        part: Any = vec[start : start + count]  # type: ignore[index]
+        part: Any = vec[start : start + count]
         parameter.data = part.view_as(parameter).data
         start += count

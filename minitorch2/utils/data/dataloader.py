@@ -116,7 +116,7 @@ class DataLoader:
         if self.num_workers == 0:
             return _load_here(make_fetch(), tasks)
         # Workers draw their random numbers from seeds of their own.
-        seed = randint(1 << 31, (), generator=self.generator).item()  # type: ignore[attr-defined]
+        seed = randint(1 << 31, (), generator=self.generator).item()
         return load_in_workers(
             self.dataset,
             make_fetch,

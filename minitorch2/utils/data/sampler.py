@@ -107,7 +107,7 @@ class WeightedRandomSampler(Sampler):
         replacement: bool = True,
         generator: Generator | None = None,
     ):
-        self.weights: Any = as_tensor(weights).double()  # type: ignore[attr-defined]
+        self.weights: Any = as_tensor(weights).double()
         self.num_samples, self.replacement = num_samples, replacement
         self.generator = generator
 
