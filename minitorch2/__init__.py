@@ -33,6 +33,7 @@ compat           other people's torch scripts: `import torch` gives minitorch2
 
 import importlib as _importlib
 from math import e, inf, nan, pi
+from typing import Any as _Any
 
 from minitorch2 import autograd, random
 from minitorch2.artifacts import Event, Origin, Span
@@ -149,7 +150,7 @@ __version__ = version.__version__
 _LAZY = {"compile": "minitorch2.compiling", "compiler": "minitorch2.compiler"}
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> "_Any":
     place = _LAZY.get(name)
     if place is None:
         raise AttributeError(f"module 'minitorch2' has no attribute {name!r}")

@@ -11,7 +11,7 @@ samples fails a test.
 import functools
 
 from minitorch2.ops.table import POINTWISE, Op, all_ops
-from tests.samples import movement, neural, rearrangement, reductions, shapes
+from tests.samples import movement, neural, rearrangement, reductions, shapes, windows
 from tests.samples.pointwise import pointwise_samples
 from tests.samples.specs import Sample, TensorSpec, build, specs_in
 
@@ -21,6 +21,7 @@ OWN = {
     **movement.OWN,
     **neural.OWN,
     **rearrangement.OWN,
+    **windows.OWN,
 }
 
 __all__ = ["Sample", "TensorSpec", "build", "rows", "samples", "specs_in"]

@@ -115,7 +115,7 @@ def record_write(target: Tensor, source: Any) -> None:
         copy = lookup("copy_")
         target.set_history(OpNode(copy, arguments, edges, needs, inputs, (spec,), state.origin))
     else:
-        node = CopySlices(view.base, view.steps, source)  # type: ignore[assignment]
+        node = CopySlices(view.base, view.steps, source)
         view.base.set_history(node)
     storage.graph_version += 1
     if view is None:

@@ -81,9 +81,9 @@ def unwrap(value: Any) -> Any:
 def run_pointwise(op: Op, args: tuple) -> Tensor:
     """Convert the operands, compute, and lay the result out as torch does."""
     if op.plain:
-        result = run_plain(op, args)
-        if result is not None:
-            return result
+        done = run_plain(op, args)
+        if done is not None:
+            return done
     for position in op.tensor_positions:
         if not isinstance(args[position], Tensor):
             check_operand(op, args, position)

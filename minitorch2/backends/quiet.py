@@ -1,8 +1,8 @@
 """Floating-point warnings off around one numpy call, cheaply.
 
 In: nothing. Out: `token = silence()`, and `restore(token)` when done. numpy.errstate does the same
-for five times the price, which a small addition would pay; it is the fallback where numpy has no
-such context variable.
+for five times the price, which a small addition would pay; numpy.seterr is the fallback where numpy
+has no such context variable.
 
     token = silence()
     try:
@@ -13,29 +13,19 @@ such context variable.
 Source: numpy's errstate, which sets the same context variable.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy
+from numpy._core import umath
 
-try:
-    from numpy._core.umath import (  # type: ignore[attr-defined]
-        _extobj_contextvar as _state,
-    )
-    from numpy._core.umath import _make_extobj  # type: ignore[attr-defined]
 
-    _QUIET = _make_extobj(all="ignore")
+def _switches() -> tuple[Callable[[], Any], Callable[[Any], Any]]:
+    variable, make = (getattr(umath, n, None) for n in ("_extobj_contextvar", "_make_extobj"))
+    if variable is None or make is None:
+        return lambda: numpy.seterr(all="ignore"), lambda token: numpy.seterr(**token)
+    quiet = make(all="ignore")
+    return lambda: variable.set(quiet), variable.reset
 
-    def silence() -> Any:
-        """Ignore floating-point warnings from now on; returns what `restore` needs."""
-        return _state.set(_QUIET)
 
-    restore = _state.reset
-except (ImportError, TypeError, AttributeError):
-
-    def silence() -> Any:
-        """Ignore floating-point warnings from now on; returns what `restore` needs."""
-        return numpy.seterr(all="ignore")
-
-    def restore(token: Any) -> None:
-        """Put the settings back that `silence` found."""
-        numpy.seterr(**token)
+silence, restore = _switches()

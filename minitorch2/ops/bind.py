@@ -21,7 +21,7 @@ from minitorch2.tensors import Tensor
 
 functions: dict[str, Callable] = {}
 
-_BINARY = {
+_BINARY: dict[str, tuple] = {
     "add": ("add", 1),
     "sub": ("sub", 1),
     "mul": ("mul",),

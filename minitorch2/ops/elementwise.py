@@ -13,7 +13,7 @@ import numpy
 from minitorch2.backends import primitives
 from minitorch2.dispatch import call
 from minitorch2.ops.arithmetic import WHERE
-from minitorch2.ops.table import POINTWISE, Meta, defop
+from minitorch2.ops.table import POINTWISE, Meta, Op, defop
 
 
 def _float(name, expr, vjp, saves, doc, eager=None):
@@ -242,7 +242,7 @@ def _infer_convert(self, dtype):
     return Meta(tuple(self.shape), dtype)
 
 
-CONVERT = defop(
+CONVERT: Op = defop(
     "convert(Tensor self, dtype dtype) -> Tensor",
     POINTWISE,
     eager=_convert,

@@ -91,7 +91,8 @@ def basic_view(tensor: Tensor, index: Any) -> tuple[Tensor, list[Any]]:
     if sum(isinstance(part, (Tensor, bool)) for part in parts) > 1:
         parts = [_as_number(part) for part in parts]
     gap = tensor.ndim - used
-    at, dim, left = 0, 0, []  # where we are in the view, and in the tensor the user indexes
+    at, dim = 0, 0  # where we are in the view, and in the tensor the user indexes
+    left: list[Any] = []
     for part in parts:
         if part is Ellipsis:
             left.extend([None] * gap)

@@ -69,7 +69,8 @@ def _cat(arrays, dim):
 
 
 def _cat_vjp(s, g):
-    parts, start = [], 0
+    parts: list = []
+    start = 0
     for spec in s.tensors:
         if len(spec.shape) == 1 and spec.shape[0] == 0 and g.ndim != 1:
             parts.append(None)

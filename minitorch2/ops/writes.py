@@ -24,7 +24,9 @@ def _infer_write(view):
     """The base's type; the written value must have the shape of what the view shows."""
 
     def infer(self, src, *where):
-        seen = lookup(view).view(contiguous(tuple(self.shape)), *where).shape
+        rule = lookup(view).view
+        assert rule is not None, view
+        seen = rule(contiguous(tuple(self.shape)), *where).shape
         if tuple(src.shape) != tuple(seen):
             raise ShapeError(
                 f"{view}_scatter({describe_value(self)}, {describe_value(src)})",

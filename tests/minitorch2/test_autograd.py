@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ import minitorch2 as torch
 from minitorch2.errors import AutogradError, GraphFreed, InPlaceError, SavedTensorModified
 
 
-def leaf(*values: float) -> torch.Tensor:
+def leaf(*values: float) -> Any:
     """A vector that requires a gradient."""
     return torch.tensor(list(values), dtype=torch.float64, requires_grad=True)
 
@@ -180,7 +181,12 @@ def test_hooks_change_gradients() -> None:
     x = leaf(1.0, 2.0)
     seen = []
     y = x * 2
-    handle = y.register_hook(lambda g: seen.append(g.tolist()) or g * 10)
+
+    def tenfold(g: Any) -> Any:
+        seen.append(g.tolist())
+        return g * 10
+
+    handle = y.register_hook(tenfold)
     y.register_hook(lambda g: seen.append(g.tolist()))
     x.register_hook(lambda g: g + 1)
     y.sum().backward()

@@ -1,5 +1,6 @@
 """Philox against Random123's known answers, and the numbers built on it."""
 
+
 import numpy
 import pytest
 

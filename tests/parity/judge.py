@@ -8,7 +8,7 @@ differences by design stand in `differences.py`.
 """
 
 from collections.abc import Callable
-from functools import reduce
+from functools import partial
 from typing import Any
 
 import numpy
@@ -40,7 +40,32 @@ def _strided_add(x: Any, src: Any, size: tuple, stride: tuple, offset: int) -> A
     return x.index_put((places,), src, accumulate=True)
 
 
+def _convolution(x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
+    none = (0,) * len(stride)
+    return torch.convolution(x, weight, None, stride, padding, dilation, False, none, groups)
+
+
+def _convolution_part(at: int) -> Callable:
+    """One gradient of a convolution: torch's conv2d_input and conv2d_weight for any rank."""
+
+    def part(grad: Any, other: Any, size: Any, *how: Any) -> Any:
+        *how, groups = how
+        if at == 0:
+            x, weight = grad.new_zeros((grad.shape[0], other.shape[1] * groups, *size)), other
+        else:
+            x, weight = other, grad.new_zeros((grad.shape[1], other.shape[1] // groups, *size))
+        mask = [at == 0, at == 1, False]
+        none = (0,) * len(size)
+        backward = torch.ops.aten.convolution_backward
+        return backward(grad, x, weight, None, *how, False, none, groups, mask)[at]
+
+    return part
+
+
 SPELLED: dict[str, Callable] = {
+    "convolution": _convolution,
+    "convolution_to_input": _convolution_part(0),
+    "convolution_to_weight": _convolution_part(1),
     "trunc_divide": lambda a, b: torch.div(a, b, rounding_mode="trunc"),
     "convert": lambda x, dtype: x.to(dtype),
     "slice": _slice,
@@ -65,7 +90,10 @@ SPELLED: dict[str, Callable] = {
 
 def function_of(op: Op) -> Callable:
     """torch's function of a row."""
-    return SPELLED.get(op.name) or reduce(getattr, op.torch.split(".")[1:], torch)
+    found: Any = torch
+    for name in op.torch.split(".")[1:]:
+        found = getattr(found, name) if op.name not in SPELLED else None
+    return SPELLED.get(op.name) or found
 
 
 class Outcome:
@@ -277,8 +305,8 @@ def _complain_in_place(op: Op, sample: Sample, judge: Callable) -> list[str]:
         if grad:
             target, judged = target.clone(), judged.clone()
         method = getattr(target, op.name)
-        mine = Outcome(lambda m=method, a=mine_args: m(*a[0][1:], **a[1]))
-        theirs = Outcome(lambda x=judged, a=their_args: judge(x, *a[0][1:], **a[1]))
+        mine = Outcome(partial(method, *mine_args[0][1:], **mine_args[1]))
+        theirs = Outcome(partial(judge, judged, *their_args[0][1:], **their_args[1]))
         if not mine.error and mine.results[0] is not target:
             found.append("does not return self")
         found += compare(mine, theirs, Sample(sample.args, sample.kwargs))

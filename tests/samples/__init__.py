@@ -8,4 +8,6 @@ reductions  dimensions, keepdim, empty and 0-d tensors
 shapes      views and copies of other shapes
 movement    gather, scatter, index, concatenate, sort
 neural      activations, normalizations, losses, products, creation
+rearrangement   roll, repeat, draw
+windows     convolutions, pooling
 """

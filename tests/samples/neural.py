@@ -3,6 +3,9 @@
 In: a row's name. Out: calls as torch.nn.functional and torch's creation functions take them.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 from minitorch2 import dtypes
 from minitorch2.ops.table import Op
 from tests.samples.pointwise import ALL
@@ -13,7 +16,7 @@ NAN = NON_FINITE[0]
 VALUES = (*SPECIALS, *NON_FINITE)
 
 
-def activation(*variants: dict) -> object:
+def activation(*variants: dict) -> Callable[[Op], list[Sample]]:
     """Calls of an activation: dtypes, layouts, special values, and keyword variants."""
 
     def samples(op: Op) -> list[Sample]:
@@ -105,7 +108,7 @@ def _div(op: Op) -> list[Sample]:
 def _product(op: Op) -> list[Sample]:
     if op.name == "outer":
         return [call(t((3,)), t((2,))), call(t((0,)), t((2,))), refused(X, t((3,)))]
-    shapes = {
+    cases: dict[str, list[Any]] = {
         "mm": [((3, 4), (4, 2)), ((0, 4), (4, 2)), ((3, 0), (0, 2))],
         "bmm": [((2, 3, 4), (2, 4, 5)), ((0, 3, 4), (0, 4, 5))],
         "mv": [((3, 4), (4,))],
@@ -126,7 +129,8 @@ def _product(op: Op) -> list[Sample]:
             ],
             *[((2, 3, 4), (4,)), ((0, 4), (4, 2)), ((3, 0), (0, 2)), ((1, 1), (1, 1))],
         ],
-    }[op.name]
+    }
+    shapes = cases[op.name]
     found = [
         call(t(a, d, seed="a"), t(b, d, seed="b")) for a, b in shapes for d in ("f64", "f32", "i64")
     ]
@@ -315,7 +319,7 @@ def _square(op: Op) -> list[Sample]:
     return [call(t((3, 4), d)) for d in ALL if d != "bool"] + [call(t(())), call(t((0,)))]
 
 
-OWN = {
+OWN: dict[str, Callable[[Op], list[Sample]]] = {
     "gelu": activation({"approximate": "tanh"}, {"approximate": "none"}),
     "silu": activation(),
     "leaky_relu": activation({"negative_slope": 0.2}),

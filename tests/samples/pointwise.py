@@ -52,7 +52,7 @@ MIXED = (
     ("bool", (3,), "f32", (3,)),
     ("i64", (), "bool", (2,)),
 )
-SHAPES = (
+SHAPES: tuple[tuple[tuple, tuple], ...] = (
     ((3, 4), (3, 4)),
     ((3, 4), (4,)),
     ((2, 1, 4), (3, 1)),
@@ -85,7 +85,8 @@ def unary(op: Op) -> list[Sample]:
     """Calls of a row with one operand."""
     low, high = _domain(op, 0)
     found = [call(t((3, 4), dtype, low=low, high=high)) for dtype in ALL]
-    for shape in ((), (0,), (2, 0, 3), (1,), (2, 3, 4)):
+    plain: tuple[tuple, ...] = ((), (0,), (2, 0, 3), (1,), (2, 3, 4))
+    for shape in plain:
         found.append(call(t(shape, "f64", low=low, high=high)))
         found.append(call(t(shape, "i64", low=low, high=high)))
     for layout in ("transposed", "sliced", "expanded", "permuted", "offset"):
