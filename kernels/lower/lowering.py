@@ -23,7 +23,9 @@ RULES = GATHER_RULES | CREATION_RULES | RANDOM_RULES
 PRODUCT_RULES = ("matmul",)
 
 # Ops of the other kinds, and why kernels leave them to their eager rule.
+_CONVOLUTIONS = ("convolution", "convolution_to_input", "convolution_to_weight")
 HOST_REASONS = {
+    **dict.fromkeys(_CONVOLUTIONS, "a convolution is a library's matrix products"),
     "sort": "sorting is numpy's",
     "nonzero": "the size of its result is not known before it runs",
     "diagonal_scatter": "a partial write at a diagonal has no loop nest yet",

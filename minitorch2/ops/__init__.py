@@ -10,6 +10,7 @@ elementwise  pointwise rows of one operand
 reductions   sums, extrema, truth over dimensions
 views        other shapes of the same memory
 products     matrix products
+convolution  convolutions and their gradients
 gathers      gather, scatter, index
 movement     concatenate, flip, copy, sort
 writes       writes through views, as pure functions

@@ -6,6 +6,7 @@ Example: `from minitorch2.ops import rows` before `all_ops()` in a script of its
 from minitorch2.ops import (
     arithmetic,
     composites,
+    convolution,
     creation,
     differentiation,
     elementwise,
@@ -28,6 +29,7 @@ ROW_FILES = (
     reductions,
     views,
     products,
+    convolution,
     gathers,
     movement,
     writes,
