@@ -181,18 +181,22 @@ class Emitter:
 
     # ---- the whole
 
-    def finish(self, result: Value, grad_mode: tuple[bool, bool]) -> str:
+    def finish(self, result: Value, modes: dict[str, tuple[Any, Any]]) -> str:
         """The text of the function, and the graph's outputs declared."""
         body = self.state.effects.emit(self)
         returned = self.value(result)
         body += self.take_lines()
-        if grad_mode[0] != grad_mode[1]:
-            state = self.object(dispatch_state, "STATE")
-            body.append(f"{state}.grad_enabled = {grad_mode[1]}")
+        for name, (before, after) in modes.items():
+            if before != after:
+                state = self.object(dispatch_state, "STATE")
+                body.append(f"{state}.{name} = {self.object(after, name)}")
         inputs = [self._input(item) for item in self.state.inputs]
         if self.outputs or self.state.builder.nodes:
             prefix = f"{self.out} = " if self.outputs else ""
-            body.insert(0, f"{prefix}{self.compiled}([{', '.join(inputs)}])")
+            run = f"{self.compiled}("
+            if modes["autocast"][0] is not None:  # the casts are in the graph
+                run = f"{self.object(without_autocast, 'without_autocast')}({self.compiled}, "
+            body.insert(0, f"{prefix}{run}[{', '.join(inputs)}])")
         guards = self.state.guards
         lines = [f"def call({signature_text(guards.positional, guards.keywords)}):"]
         lines += [f"    {line}" for line in [*self.prelude, *body, f"return {returned}"]]

@@ -112,7 +112,9 @@ class Inputs:
             if is_fake(tensor):
                 raise GraphBreak("internal", "a tensor without a place in the graph",
                                  self.state.span())  # fmt: skip
-            return self.from_python(self.lift(tensor))
+            # Made from known data, outside of the operations: once now, copied in each call.
+            made = self.from_python(self.lift(tensor))
+            return self.run_python(Tensor.clone, [made], {})  # type: ignore[attr-defined]
         value = TensorValue(tensor)
         self.state.tensor_values[id(tensor)] = value
         return value
@@ -181,7 +183,8 @@ def _with_history(leaf: Tensor) -> Tensor:
     return made
 
 
-def shares_memory(tensors: tuple[Tensor, ...]) -> bool:
-    """Whether any two tensors look at one block of memory."""
-    blocks = {id(tensor.storage.block) for tensor in tensors}
-    return len(blocks) < len(tensors)
+def written_apart(tensors: tuple[Tensor, ...], written: int) -> bool:
+    """Whether the first `written` tensors look at blocks of memory that no other tensor sees."""
+    blocks = [id(tensor.storage.block) for tensor in tensors]
+    mine = set(blocks[:written])
+    return len(mine) == written and mine.isdisjoint(blocks[written:])

@@ -24,7 +24,7 @@ from minitorch2.config import config
 from minitorch2.jit import guards as kinds
 from minitorch2.jit.capture.emit import Emitter
 from minitorch2.jit.capture.graph_break import GraphBreak
-from minitorch2.jit.capture.inputs import shares_memory
+from minitorch2.jit.capture.inputs import written_apart
 from minitorch2.jit.capture.interpreter import Machine
 from minitorch2.jit.capture.source import (
     ArgumentSource,
@@ -40,6 +40,7 @@ from minitorch2.jit.guards import GuardSet, define
 from minitorch2.jit.ir.graph import Graph
 from minitorch2.tensors import Tensor
 
+_MODES = ("grad_enabled", "autocast")  # of dispatch.state; what the function leaves changed
 FreeSizes = Mapping[str, frozenset[int]]
 
 
@@ -113,14 +114,14 @@ def _run(
     machine: Machine, fn: Any, args: tuple, kwargs: dict[str, Any], unit: str
 ) -> CapturedProgram:
     state = machine.state
-    before = dispatch.state.grad_enabled
+    before = dispatch.state.grad_enabled, dispatch.state.autocast
     if dispatch.state.modes:
         raise GraphBreak("mode-active", "capture under another dispatch mode")
     hooks = dispatch.state.saved_hooks
     dispatch.state.capturing, dispatch.state.saved_hooks = True, ()
     try:
         result = _call_root(machine, fn, args, kwargs)
-        after = dispatch.state.grad_enabled
+        after = dispatch.state.grad_enabled, dispatch.state.autocast
     except UserRaise as raised:
         raise GraphBreak("exception-escapes", _raised_text(raised.value), state.span()) from None
     except NotKnown as unknown:
@@ -130,10 +131,10 @@ def _run(
         raise GraphBreak("too-long", "calls too deep to follow", state.span()) from None
     finally:
         dispatch.state.capturing, dispatch.state.saved_hooks = False, hooks
-        dispatch.state.grad_enabled = before
+        dispatch.state.grad_enabled, dispatch.state.autocast = before
     _check_memory(state)
     emitter = Emitter(state, fn)
-    text = emitter.finish(result, (before, after))
+    text = emitter.finish(result, dict(zip(_MODES, zip(before, after, strict=True), strict=True)))
     for size_guard in state.environment.guards:
         machine.add_size_guard(size_guard)
     state.builder.assumptions = [guard.condition for guard in state.environment.guards]
@@ -187,13 +188,18 @@ def _check_memory(state: CaptureState) -> None:
             state.guard_value(AttributeSource(item.source, "is_leaf"), item.object.is_leaf)
     if not written or len(tensors) < 2:
         return
-    if shares_memory(tuple(item.object for item in tensors)):
+    # The written ones first: the guard compares them with each other and with the rest.
+    ordered = [*written, *(item for item in tensors if item not in written)]
+    if not written_apart(tuple(item.object for item in ordered), len(written)):
         raise GraphBreak("aliased-inputs", f"{written[0].source} is written", state.span())
-    sources = tuple(item.source for item in tensors)
+    sources = tuple(item.source for item in ordered)
     listed = ", ".join(f"{{{index}}}" for index in range(len(sources)))
+    test = f"not <written_apart>(({listed},), {len(written)})"
     state.guards.add(
-        kinds.plain_guard("alias", sources, f"<shares_memory>(({listed},))",
-                          "did not share memory", state.span(), shares_memory=shares_memory)
+        kinds.plain_guard(
+            "alias", sources, test, "did not share memory", state.span(),
+            written_apart=written_apart,
+        )
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from minitorch2.dtypes import dtype
 from minitorch2.jit.capture.source import ConstantSource, Source
 from minitorch2.jit.capture.state import ClassWrite
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
-from minitorch2.jit.capture.values.contexts import MODES, GradModeValue
+from minitorch2.jit.capture.values.contexts import MODES, AutocastValue, GradModeValue
 from minitorch2.jit.capture.values.exceptions import ExceptionValue
 from minitorch2.jit.capture.values.functions import FunctionValue, MethodValue
 from minitorch2.jit.capture.values.mappings import DictValue
@@ -127,6 +127,10 @@ def construct(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keyw
         return _exception(machine, value, args, kwargs)
     if cls.__name__ in MODES and cls.__module__.startswith("minitorch2."):
         return GradModeValue(cls, _grad_mode(machine, cls, args, kwargs))
+    if cls is autocast:
+        plain = [machine.real(argument).known() for argument in args]
+        named = {key: machine.real(item).known() for key, item in kwargs.items()}
+        return AutocastValue(machine.guarded(lambda: autocast(*plain, **named)))
     if cls in PLAIN_DATA or isinstance(cls, enum.EnumMeta):
         return machine.run_python(cls, args, kwargs)
     if issubclass(cls, Tensor):

@@ -1,13 +1,13 @@
-"""`no_grad`, `enable_grad`, `inference_mode`, `set_grad_enabled` inside captured code.
+"""`no_grad`, `enable_grad`, `inference_mode`, `set_grad_enabled`, `autocast` in captured code.
 
-In: the mode asked for. Out: a context manager that switches the grad mode of the capture itself, so
-that the operations recorded meanwhile carry it. The mode is set back when capture ends; a mode that
+In: the mode asked for. Out: a context manager that switches the mode of the capture itself, so that
+the operations recorded meanwhile carry it (or the casts that autocast adds). The mode is set back when capture ends; a mode that
 the captured function leaves changed is one of its effects.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from minitorch2 import dispatch
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NativeMethod, Value
@@ -52,3 +52,33 @@ class GradModeValue(Value):
             dispatch.state.grad_enabled = self.previous.pop()
             return machine.from_python(False)
         machine.stop("unknown-call", f"{self.cls.__name__}() as a decorator inside the function")
+
+
+class AutocastValue(Value):
+    """An autocast region made inside."""
+
+    __slots__ = ("region",)
+
+    def __init__(self, region: Any):
+        super().__init__(None)
+        self.region = region
+
+    def python_type(self) -> type:
+        return type(self.region)
+
+    def describe(self) -> str:
+        return "autocast()"
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        if name in ("__enter__", "__exit__", "__call__"):
+            return NativeMethod(self, name)
+        return super().get_attribute(machine, name)
+
+    def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        if name == "__enter__":
+            self.region.__enter__()
+            return self
+        if name == "__exit__":
+            self.region.__exit__()
+            return machine.from_python(False)
+        machine.stop("unknown-call", "autocast() as a decorator inside the function")
