@@ -34,6 +34,7 @@ class CompiledNode(Node):
     """The autograd node of one call of a compiled function."""
 
     __slots__ = ("program", "saved", "inputs", "specs", "sizes")
+    fills_missing = False
 
     def __init__(self, program: "CompiledProgram", inputs: list[Any], outputs: list[Tensor]):
         partition = program.partition

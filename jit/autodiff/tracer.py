@@ -149,8 +149,10 @@ class Tracer:
         cell = self.cell_of(tensor)
         if place.version != cell.version:
             value = cell.value
+            # The view keeps the history it was made with, whatever mode holds where it is read.
+            grad = tensor.requires_grad if cell.base.requires_grad else None
             for op, rest in place.steps:
-                (value,) = self._add(op.name, (value, *rest))
+                (value,) = self._add(op.name, (value, *rest), grad)
             place.value, place.version = value, cell.version
         return place.value
 
@@ -247,9 +249,9 @@ class Tracer:
         target.storage.version += 1
         return target
 
-    def _add(self, op: str, args: tuple, grad: bool = False) -> tuple[Value, ...]:
+    def _add(self, op: str, args: tuple, grad: bool | None = None) -> tuple[Value, ...]:
         origin = state.origin
-        grad = grad or state.grad_enabled or not self.keep_modes
+        grad = not self.keep_modes or (state.grad_enabled if grad is None else grad)
         return self.builder.add(op, args, origin or Origin((), made_by=self.made_by), grad)
 
     def _plain(self, argument: Any) -> Any:

@@ -86,13 +86,13 @@ def run_backward(
             roots.append(edge.target)
         run.taken.add(id(gradient.storage))
         run.deliver(edge, gradient)
-    before = state.grad_enabled
-    state.grad_enabled = create_graph
+    before = state.grad_enabled, state.autocast
+    state.grad_enabled, state.autocast = create_graph, None  # dtypes are the forward's
     try:
         _walk(run, roots, retain_graph)
         return _finish(run, edges, accumulate)
     finally:
-        state.grad_enabled = before
+        state.grad_enabled, state.autocast = before
 
 
 def _walk(run: _Run, roots: list[Node], retain_graph: bool) -> None:
@@ -174,7 +174,7 @@ def _scope(node: Node) -> Any:
 def _apply(node: Node, grads: list[Any]) -> tuple:
     """Run one node under the Origin of its forward, with its own hooks around."""
     with _scope(node):
-        if len(grads) > 1:
+        if len(grads) > 1 and node.fills_missing:
             grads = [
                 zeros_like_spec(spec) if grad is None and spec.dtype.is_floating_point else grad
                 for grad, spec in zip(grads, node.outputs, strict=True)

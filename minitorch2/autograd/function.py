@@ -62,6 +62,7 @@ class FunctionNode(Node):
     """The node of one `apply`."""
 
     __slots__ = ("function", "ctx")
+    fills_missing = False  # the user may want to see which are missing
 
     def __init__(self, function: type, ctx: FunctionCtx, edges: tuple, outputs: tuple):
         super().__init__(f"{function.__name__}Backward", edges, outputs, state.origin)

@@ -125,6 +125,7 @@ class Node:
         "metadata",
         "__weakref__",
     )
+    fills_missing = True  # whether outputs without a gradient get zeros before `apply`
 
     def __init__(
         self,

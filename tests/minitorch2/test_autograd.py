@@ -289,3 +289,30 @@ def test_a_dropped_deep_graph_is_freed() -> None:
         y = y + 1
     del y
     gc.collect()
+
+
+def test_a_function_may_see_which_gradients_are_missing():
+    seen = []
+
+    class Two(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.set_materialize_grads(False)
+            return x * 1, x * 2
+
+        @staticmethod
+        def backward(ctx, first, second):
+            seen.append((first, second))
+            return second
+
+    x = torch.ones(2, requires_grad=True)
+    Two.apply(x)[1].sum().backward()
+    assert seen[0][0] is None and x.grad.tolist() == [1, 1]
+
+
+def test_a_write_through_an_expand_that_repeats_nothing():
+    x = torch.ones(1, 3, requires_grad=True)
+    y = (x * 2).expand(1, 3)
+    y[0, 1:].mul_(3)
+    y.sum().backward()
+    assert x.grad.tolist() == [[2, 6, 6]]

@@ -291,3 +291,24 @@ def test_sizes_that_the_backward_does_not_see(backend):
         exponential, part = compiled(a, b)
         (exponential + part.sum()).backward()
         assert a.grad.item() == pytest.approx(3 * rows * np.exp(1.5 * rows))
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_view_keeps_its_history_when_it_is_written_without_one(backend):
+    def function(x):
+        with torch.no_grad():
+            bare = x[:1]
+        live = x[:2]
+        with torch.no_grad():
+            live[0] = 5.0
+            live.add_(1)
+        return live * x[:2] + bare
+
+    found = []
+    for run in (function, torch.compile(function, backend=backend)):
+        x = leaf(1.0, 2.0, 3.0)
+        result = run(x * 1)
+        result.sum().backward()
+        found.append((result.tolist(), x.grad.tolist()))
+    assert found[0] == found[1]

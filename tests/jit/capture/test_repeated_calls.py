@@ -255,3 +255,17 @@ def test_three_calls(program):
     run = compiled(fn)
     got = [repr(run(*args)) for _ in range(3)] + [repr(state())]
     assert got == expected
+
+
+def test_tensors_made_from_known_data_are_new_in_each_call():
+    def fn():
+        steps = torch.linspace(0, 1, 3)
+        steps += 1
+        return steps, torch.LongTensor([1, 2])
+
+    run = compiled(fn)
+    for _ in range(2):
+        steps, numbers = run()
+        assert steps.tolist() == [1, 1.5, 2] and numbers.tolist() == [1, 2]
+        steps.zero_()
+        numbers.zero_()
