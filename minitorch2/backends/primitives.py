@@ -1,25 +1,44 @@
 """CPU primitives: the transcendental functions eager uses, by name.
 
-In: a name such as 'exp' or 'erf'. Out: a function of a numpy array. The registry is open: a faster
-implementation registers a loader under the name, unless MT2_PRIMITIVES=numpy asks for numpy's own.
+In: a name such as 'exp' or 'erf'. Out: a function of a numpy array. They are the kernels' own scalar
+functions (kernels/eager_primitives.py, imported at the first use), so that eager and compiled code
+agree bit for bit; MT2_PRIMITIVES=numpy keeps numpy's instead.
 
 Source: erf after W. J. Cody, "Rational Chebyshev approximations for the error function" (1969).
 """
 
+import importlib
 from collections.abc import Callable
 
 import numpy
 
 from minitorch2.config import config
 
+COMPILED = (
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos",
+    "atan", "sinh", "cosh", "tanh", "sigmoid", "erf",
+)  # fmt: skip
 _loaders: dict[str, Callable[[], Callable]] = {}
 _loaded: dict[str, Callable] = {}
+
+
+def _compiled(name: str) -> Callable[[], Callable]:
+    """The loader of a function of the kernels' room, found by name when it is first called."""
+
+    def loader() -> Callable:
+        return importlib.import_module("minitorch2.kernels.eager_primitives").primitive(name)
+
+    return loader
 
 
 def register(name: str, loader: Callable[[], Callable]) -> None:
     """Offer an implementation; `loader()` is called at the first use of the primitive."""
     _loaders[name] = loader
     _loaded.pop(name, None)
+
+
+for _name in COMPILED:
+    register(_name, _compiled(_name))
 
 
 def function(name: str) -> Callable:

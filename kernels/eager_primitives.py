@@ -1,0 +1,54 @@
+"""Eager's transcendental functions, from the same scalar functions that the kernels use.
+
+In: a name such as 'exp'. Out: a function of a numpy array, in f32, f64 or a 16-bit float (computed
+in f32 and rounded once). Eager and compiled code therefore agree bit for bit on elementwise code.
+Machine code comes from the disk cache where it is there.
+
+    exp = primitive("exp")
+    exp(numpy.ones(3, numpy.float32))
+
+Source: `minitorch2.backends.primitives` asks for this file by name; the functions are vecmath's.
+"""
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy
+
+from minitorch2.kernels.runtime.compile import CompiledKernel, compile_kernel
+from minitorch2.kernels.runtime.signature import KernelSignature
+
+COST = 2.0  # nanoseconds an element: enough to decide when a second thread pays
+
+
+@cache
+def _kernel(name: str, short: str) -> CompiledKernel:
+    source = (
+        "def primitive(lo, hi, x, y, status):\n"
+        "    for i in range(lo, hi):\n"
+        f"        y[i] = {name}(x[i])\n"
+    )
+    return compile_kernel(source, KernelSignature(arrays=(short, short)))
+
+
+def primitive(name: str) -> Callable[[numpy.ndarray], numpy.ndarray]:
+    """The function `name` of vecmath over whole arrays."""
+
+    def function(array: numpy.ndarray) -> numpy.ndarray:
+        if array.dtype != numpy.float32 and array.dtype != numpy.float64:
+            wide = numpy.asarray(array, numpy.float32)
+            return function(wide).astype(array.dtype)
+        dense = array if _is_dense(array) else numpy.ascontiguousarray(array)
+        result = numpy.empty_like(dense)
+        if dense.size:
+            kernel = _kernel(name, "f32" if dense.dtype == numpy.float32 else "f64")
+            kernel.launch(dense.size, (dense, result), (), (), COST)
+        return result
+
+    function.__name__ = name
+    return function
+
+
+def _is_dense(array: numpy.ndarray) -> bool:
+    """Whether the elements fill their memory in some order (then `empty_like` has the same)."""
+    return bool(array.flags.c_contiguous or array.flags.f_contiguous)
