@@ -69,13 +69,16 @@ def _holds(condition: SizeCondition, bindings: dict[str, int]) -> bool:
 
 
 def _candidates(name: str, constants: list[int], bindings: dict[str, int]) -> Iterator[int]:
-    """A prime, its multiples, the constants and other sizes, and what lies around all of these."""
+    """A prime, its multiples, the constants and other sizes, and what lies around all of these.
+
+    0 and 1 come last: a symbol stands for a size that is neither wherever that is possible.
+    """
     prime = generic_example(name)
     period = math.lcm(*(constant for constant in constants if 0 < constant <= LARGE))
     seeds = [prime, prime * period, period, *constants, *bindings.values()]
     seeds += [seed * period for seed in (2, 3, *bindings.values())]
     seeds += [seed + step for seed in seeds for step in (-1, 1)]
-    yield from dict.fromkeys(seed for seed in seeds if seed >= 0)
+    yield from sorted(dict.fromkeys(seed for seed in seeds if seed >= 0), key=lambda seed: seed < 2)
 
 
 def _constants(conditions: Sequence[SizeCondition]) -> list[int]:

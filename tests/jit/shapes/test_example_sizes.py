@@ -28,3 +28,7 @@ def test_found(texts):
 
 def test_none_when_conditions_contradict():
     assert find_example(("s0",), [parse_condition("s0<=3"), parse_condition("s0>=5")]) is None
+
+
+def test_sizes_0_and_1_are_other_programs():
+    assert find_example(("s0",), [parse_condition("s0<=2")]) == {"s0": 2}
