@@ -19,4 +19,5 @@ codegen         kernels and host function as Python source
 executors.py    a kernel compiled, as plain Python, or interpreted
 host.py         what generated host functions call
 backend.py      the whole way: compile_graph
+eager_primitives.py  exp, tanh and the like for eager, from the same functions
 """

@@ -73,6 +73,7 @@ LAYERS = (
     "minitorch2.kernels.lower",
     "minitorch2.kernels.schedule",
     "minitorch2.kernels.codegen",
+    "minitorch2.kernels.eager_primitives",
     "minitorch2.kernels",
     "minitorch2.compiling",
     "minitorch2.compiler",
@@ -85,7 +86,6 @@ LATE_BINDING = {
     "kernels/runtime/compile.py": "a kernel found in the cache is loaded without importing Numba",
     "kernels/runtime/build.py": "Numba, the other frontend, is imported only when it is asked for",
     "minitorch2/__init__.py": "lazy names: compile, compiler, jit and what else the balcony offers",
-    "minitorch2/ops/bind.py": "puts the methods onto Tensor",
 }
 
 # Third-party packages and the rooms that may use them; `import minitorch2` stays quick and light.

@@ -27,7 +27,7 @@ BOUNDS: dict[str, Bound] = {
     "exp": Bound(1.1, 1.1),
     "exp2": Bound(1.1, 1.1),
     "expm1": Bound(1.6, 2.0),
-    "sigmoid": Bound(2.5, 2.5),
+    "sigmoid": Bound(2.0, 2.0),
     "log": Bound(0.9, 0.9),
     "log2": Bound(1.4, 1.4),
     "log10": Bound(1.5, 1.5),

@@ -146,4 +146,8 @@ def expm1(x: Any) -> Any:
 def sigmoid(x: Any) -> Any:
     """1 / (1 + e^-x), without overflow and with its small values exact."""
     small = exp(-p.fabs(x))
-    return p.select(x >= 0.0, 1.0, small) / (1.0 + small)
+    total = 1.0 + small
+    lost = small - (total - 1.0)  # what the sum was rounded by, exactly
+    quotient = p.select(x >= 0.0, 1.0, small) / total
+    inverse = p.select(x >= 0.0, quotient, 1.0 - quotient)
+    return p.fma(-quotient, lost * inverse, quotient)
