@@ -283,6 +283,7 @@ def _infer_index(self, indices):
 
 
 def _index_arrays(a, indices):
+    nothing = any(index is not None and index.size == 0 for index in indices)
     arrays = []
     for dim, index in enumerate(indices):
         if index is None:
@@ -290,7 +291,10 @@ def _index_arrays(a, indices):
             continue
         size = a.shape[dim]
         index = numpy.where(index < 0, index + size, index)
-        check_index(index, size, dim, "indexing")
+        if nothing:  # no element is picked, so no index can be wrong
+            index = numpy.zeros_like(index)
+        else:
+            check_index(index, size, dim, "indexing")
         arrays.append(index)
     return tuple(arrays)
 

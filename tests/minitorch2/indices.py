@@ -11,7 +11,7 @@ def indexed(draw: Any, advanced: bool = True, negative_steps: bool = False) -> t
     """A shape and an index for it: integers, slices, None, ..., arrays of integers or bools."""
     shape = tuple(draw(st.lists(st.integers(1, 4), min_size=0, max_size=4)))
     parts: list[Any] = []
-    at, arrays = 0, draw(st.sampled_from([(), (1,), (2,), (2, 1), (3,)]))
+    at, arrays = 0, draw(st.sampled_from([(1,), (2,), (2, 1), (3,)]))
     ellipsis = draw(st.booleans())
     while at < len(shape):
         size = shape[at]

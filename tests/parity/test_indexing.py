@@ -20,7 +20,8 @@ def mixed(draw: Any) -> tuple:
     parts = list(index) if isinstance(index, tuple) else [index]
     for at, part in enumerate(parts):
         if isinstance(part, numpy.ndarray) and part.dtype != bool and draw(st.booleans()):
-            parts[at] = int(part.reshape(-1)[0])
+            first = part.reshape(-1)[0]
+            parts[at] = draw(st.sampled_from([int(first), numpy.asarray(first)]))
         elif isinstance(part, slice) and draw(st.integers(0, 9)) == 0:
             parts[at] = draw(st.integers(-5, 5))
         elif part is None and draw(st.integers(0, 5)) == 0:
