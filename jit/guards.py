@@ -438,6 +438,9 @@ def mode_guards(grad_enabled: bool) -> list[Guard]:
         plain_guard("grad-mode", (), f"<STATE>.grad_enabled is not {grad_enabled} or <STATE>.modes",
                     f"gradients were {'on' if grad_enabled else 'off'} and no mode was active",
                     None, STATE=dispatch.state),
+        plain_guard("autocast", (), "<STATE>.autocast is not <DTYPE>",
+                    f"autocast was {dispatch.state.autocast or 'off'}", None,
+                    STATE=dispatch.state, DTYPE=dispatch.state.autocast),
         plain_guard("default-dtype", (), "<dtypes>._default is not <DTYPE>",
                     f"the default dtype was {element}", None, dtypes=dtypes, DTYPE=element),
     ]  # fmt: skip

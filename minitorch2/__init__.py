@@ -22,6 +22,7 @@ creation         functions that make tensors from Python values
 functions        other functions: extrema, comparisons, einsum, grids
 version          which version this is
 cuda             what torch.cuda answers where there is no GPU
+amp              mixed precision: autocast and GradScaler
 nn               layers and losses
 optim            optimizers and learning-rate schedules
 utils            datasets and loaders
@@ -63,7 +64,14 @@ from minitorch2.tensors import Size, Tensor
 _bind.bind()
 globals().update(_bind.functions)
 
-from minitorch2 import cuda, nn, optim, utils, version
+from minitorch2 import amp, cuda, nn, optim, utils, version
+from minitorch2.amp import (
+    autocast,
+    get_autocast_cpu_dtype,
+    get_autocast_dtype,
+    is_autocast_cpu_enabled,
+    is_autocast_enabled,
+)
 from minitorch2.creation import (
     arange,
     as_tensor,

@@ -29,6 +29,7 @@ class State(threading.local):
     def __init__(self) -> None:
         self.modes: tuple[Mode, ...] = ()
         self.grad_enabled = True
+        self.autocast: Any = None  # the 16-bit dtype of an autocast region
         self.inference = False
         self.origin: Origin | None = None
         self.tracer: Any = None  # stands in for the backends while a graph is traced
@@ -61,6 +62,7 @@ class Mode:
 backends: dict[str, Callable[[Any, tuple], Any]] = {}
 recorder: Callable[[Any, tuple], Any] | None = None
 viewer: Callable[[Any, tuple], Any] | None = None
+caster: Callable[[Any, tuple, Any], tuple] | None = None  # (op, args, dtype) -> args: amp/
 
 
 def install_autograd(record: Callable, view: Callable) -> None:
@@ -71,6 +73,8 @@ def install_autograd(record: Callable, view: Callable) -> None:
 
 def call(op: Any, args: tuple) -> Any:
     """Run one operation with its bound arguments."""
+    if state.autocast is not None:
+        return without_autocast(_call_cast, op, args, state.autocast)
     modes = state.modes
     if modes:
         state.modes = modes[:-1]
@@ -79,6 +83,19 @@ def call(op: Any, args: tuple) -> Any:
         finally:
             state.modes = modes
     return below_modes(op, args)
+
+
+def _call_cast(op: Any, args: tuple, dtype: Any) -> Any:
+    return call(op, caster(op, args, dtype))  # type: ignore[misc]
+
+
+def without_autocast(function: Callable, *args: Any) -> Any:
+    """Call a function outside of any autocast region."""
+    before, state.autocast = state.autocast, None
+    try:
+        return function(*args)
+    finally:
+        state.autocast = before
 
 
 def below_modes(op: Any, args: tuple) -> Any:

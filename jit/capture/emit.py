@@ -19,6 +19,7 @@ from typing import Any
 
 from minitorch2.creation import tensor
 from minitorch2.dispatch import state as dispatch_state
+from minitorch2.dispatch import without_autocast
 from minitorch2.dtypes import float64
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.source import Source

@@ -272,6 +272,7 @@ for _name, _ranks in (("mm", (2, 2)), ("bmm", (3, 3)), ("mv", (2, 1)), ("dot", (
         f"{_name}(Tensor self, Tensor other) -> Tensor",
         _of_rank(_name, _ranks),
         f"matmul of tensors of exactly {_ranks[0]} and {_ranks[1]} dimensions.",
+        precision="lower" if _name in ("mm", "bmm") else "",
     )
 composite(
     "outer(Tensor self, Tensor vec2) -> Tensor",
@@ -284,4 +285,5 @@ composite(
         (self if beta == 1 else self * beta) + (a @ b if alpha == 1 else (a @ b) * alpha)
     ),
     "beta * self + alpha * mat1 @ mat2.",
+    precision="lower",
 )

@@ -254,6 +254,7 @@ defop(
     method=False,
     function=False,
     torch="torch.convolution",
+    precision="lower",
     doc="Each place of the input seen through the kernel: sums of products with the weight.",
 )
 defop(
@@ -266,6 +267,7 @@ defop(
     method=False,
     function=False,
     torch="torch.nn.grad.conv2d_input",
+    precision="lower",
     doc="A convolution's gradient for its input, of the given sizes; a transposed convolution.",
 )
 defop(

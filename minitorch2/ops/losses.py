@@ -63,6 +63,7 @@ neural(
     f"nll_loss(Tensor input, Tensor target, {_LOSS}) -> Tensor",
     _nll_loss,
     "Minus the log-probability of the target class.",
+    precision="full",
 )
 
 
@@ -116,16 +117,19 @@ neural(
     f"cross_entropy(Tensor input, Tensor target, {_LOSS}, float label_smoothing=0.0) -> Tensor",
     _cross_entropy,
     "nll_loss of log_softmax; targets are class indices or probabilities.",
+    precision="full",
 )
 neural(
     "mse_loss(Tensor input, Tensor target, str reduction='mean') -> Tensor",
     lambda x, y, reduction: _reduced((x - y) * (x - y), reduction),
     "The squared difference.",
+    precision="full",
 )
 neural(
     "l1_loss(Tensor input, Tensor target, str reduction='mean') -> Tensor",
     lambda x, y, reduction: _reduced((x - y).abs(), reduction),
     "The absolute difference.",
+    precision="full",
 )
 
 
@@ -141,6 +145,7 @@ neural(
     "smooth_l1_loss(Tensor input, Tensor target, str reduction='mean', float beta=1.0) -> Tensor",
     _smooth_l1,
     "Squared below beta, absolute above.",
+    precision="full",
 )
 
 
@@ -199,10 +204,12 @@ neural(
     "str reduction='mean') -> Tensor",
     _bce,
     "Cross-entropy of probabilities; logarithms are limited to -100.",
+    precision="full",
 )
 neural(
     "binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, "
     "str reduction='mean', Tensor? pos_weight=None) -> Tensor",
     _bce_logits,
     "binary_cross_entropy of sigmoid(input), without overflow.",
+    precision="full",
 )

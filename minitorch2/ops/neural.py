@@ -21,11 +21,17 @@ def _op(name, *args):
     return call(lookup(name), args)
 
 
-def neural(signature, decomp, doc, method=False):
+def neural(signature, decomp, doc, method=False, precision=""):
     """Add a composite row that nn.functional publishes."""
     name = signature.partition("(")[0]
     return composite(
-        signature, decomp, doc, method=method, function=method, torch=f"torch.nn.functional.{name}"
+        signature,
+        decomp,
+        doc,
+        method=method,
+        function=method,
+        precision=precision,
+        torch=f"torch.nn.functional.{name}",
     )
 
 
@@ -46,6 +52,7 @@ neural(
     "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
     _linear,
     "input @ weight.T + bias.",
+    precision="lower",
 )
 
 
@@ -177,13 +184,19 @@ def _normalized_dims(input, normalized_shape, name):
 
 def _layer_norm(input, normalized_shape, weight, bias, eps):
     dims = _normalized_dims(input, normalized_shape, "layer_norm")
-    input = input.contiguous()
-    centred = input - input.mean(dims, keepdim=True)
+    wide = _wide(input.contiguous())
+    centred = wide - wide.mean(dims, keepdim=True)
     variance = (centred * centred).mean(dims, keepdim=True)
     result = centred * (variance + eps).rsqrt()
     if weight is not None:
         result = result * weight
-    return result if bias is None else result + bias
+    result = result if bias is None else result + bias
+    return result.to(input.dtype)
+
+
+def _wide(input):
+    """16-bit floats are normalized in float32."""
+    return input.to(dtypes.float32) if input.dtype.itemsize == 2 else input
 
 
 neural(

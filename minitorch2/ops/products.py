@@ -86,6 +86,7 @@ MATMUL = defop(
     infer=_infer_matmul,
     saves="self other",
     vjp=_matmul_vjp,
+    precision="lower",
     doc="Matrix product; leading dimensions are batches and broadcast.",
 )
 

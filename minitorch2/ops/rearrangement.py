@@ -142,6 +142,7 @@ composite(
         else (self if beta == 1 else self * beta) + (a.bmm(b) if alpha == 1 else a.bmm(b) * alpha)
     ),
     "beta * self + alpha * batch1 @ batch2, for each matrix of the batches.",
+    precision="lower",
 )
 defop(
     "multinomial(Tensor self, int num_samples, bool replacement=False, *, any? generator=None)"

@@ -98,6 +98,7 @@ defop(
     expr="prod",
     saves="self",
     vjp=_prod_vjp,
+    precision="full",
     infer=lambda self, dim, keepdim, dtype: infer_reduction(
         self, dim, keepdim, sum_dtype(self, dtype)
     ),

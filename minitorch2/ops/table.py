@@ -58,6 +58,7 @@ class Op:
     accepts    pointwise: categories the dtype it computes in may have ('b', 'i', 'f')
     check      pointwise: (op, arguments) -> None, raises where torch refuses further
     keeps      whether the result is laid out as the first tensor is (a copy of it)
+    precision  what autocast does with its tensors: 'lower' (16 bits), 'full' (32) or ''
     effects    'random', 'may_fail', 'writes' or ''
     method     whether it is a Tensor method too; `function`: whether a function of the package
     """
@@ -78,6 +79,7 @@ class Op:
     check: Callable | None = None
     keeps: bool = False
     effects: str = ""
+    precision: str = ""
     method: bool = True
     function: bool = True
     doc: str = ""

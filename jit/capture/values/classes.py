@@ -13,6 +13,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from minitorch2 import dispatch
+from minitorch2.amp.autocast import autocast
 from minitorch2.devices import device
 from minitorch2.dtypes import dtype
 from minitorch2.jit.capture.source import ConstantSource, Source

@@ -1,8 +1,8 @@
 """`no_grad`, `enable_grad`, `inference_mode`, `set_grad_enabled`, `autocast` in captured code.
 
 In: the mode asked for. Out: a context manager that switches the mode of the capture itself, so that
-the operations recorded meanwhile carry it (or the casts that autocast adds). The mode is set back when capture ends; a mode that
-the captured function leaves changed is one of its effects.
+the operations recorded meanwhile carry it (or the casts that autocast adds). The mode is set back
+when capture ends; a mode that the captured function leaves changed is one of its effects.
 """
 
 from __future__ import annotations

@@ -31,11 +31,19 @@ def _convolve(
     if isinstance(padding, str):
         input, padding = _padded_by_name(input, padding, weight.shape[2:], stride, dilation)
     padding = per_dimension(padding, count)
-    return _biased(_product(input, weight, stride, padding, dilation, groups), bias)
+    return _biased(_product(input, weight, stride, padding, dilation, groups), weight, bias)
 
 
-def _biased(result: Any, bias: Any) -> Any:
-    return result if bias is None else result + bias.reshape((-1,) + (1,) * (result.ndim - 2))
+def _biased(result: Any, weight: Any, bias: Any) -> Any:
+    if bias is None:
+        return result
+    if bias.dtype is not weight.dtype:
+        raise OperationError(
+            f"a convolution with a bias of dtype {bias.dtype}",
+            f"Input type ({weight.dtype}) and bias type ({bias.dtype}) should be the same",
+            "convert the bias",
+        )
+    return result + bias.to(result.dtype).reshape((-1,) + (1,) * (result.ndim - 2))
 
 
 def _padded_by_name(
@@ -86,7 +94,7 @@ def _transposed(
             input.shape[2:], weight.shape[2:], stride, padding, dilation, extra, strict=True
         )
     )
-    return _biased(_transpose(input, weight, size, stride, padding, dilation, groups), bias)
+    return _biased(_transpose(input, weight, size, stride, padding, dilation, groups), weight, bias)
 
 
 def _convolution(dims: int) -> Any:

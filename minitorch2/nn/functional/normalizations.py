@@ -8,6 +8,7 @@ Source: Ioffe & Szegedy 2015, Ba et al. 2016, Wu & He 2018; torch.nn.functional.
 from typing import Any
 
 from minitorch2.autograd.modes import no_grad
+from minitorch2.dtypes import float32
 from minitorch2.errors import ArgumentValueError, OperationError
 from minitorch2.nn.functional.rows import row
 
@@ -17,6 +18,11 @@ layer_norm, rms_norm, normalize = row("layer_norm"), row("rms_norm"), row("norma
 def _along_channels(vector: Any, ndim: int) -> Any:
     """A vector [C] as [1, C, 1, ...]."""
     return vector.reshape((1, -1) + (1,) * (ndim - 2))
+
+
+def _wide(x: Any) -> Any:
+    """16-bit floats are normalized in float32."""
+    return x.to(float32) if x.dtype.itemsize == 2 else x
 
 
 def _scaled(x: Any, weight: Any, bias: Any) -> Any:
@@ -40,10 +46,11 @@ def batch_norm(
     In training by the batch's own statistics, which also move the running ones; else by the
     running ones.
     """
+    kind, input = input.dtype, _wide(input)
     if not training:
         mean = _along_channels(running_mean, input.ndim)
         scale = (_along_channels(running_var, input.ndim) + eps).rsqrt()
-        return _scaled((input - mean) * scale, weight, bias)
+        return _scaled((input - mean) * scale, weight, bias).to(kind)
     dims = (0, *range(2, input.ndim))
     count = input.numel() // input.shape[1]
     if count == 1:
@@ -60,7 +67,7 @@ def batch_norm(
             running_mean.lerp_(mean.detach().reshape(-1).to(running_mean.dtype), momentum)
             unbiased = variance.detach().reshape(-1) * (count / (count - 1))
             running_var.lerp_(unbiased.to(running_var.dtype), momentum)
-    return _scaled(centred * (variance + eps).rsqrt(), weight, bias)
+    return _scaled(centred * (variance + eps).rsqrt(), weight, bias).to(kind)
 
 
 def group_norm(
@@ -73,11 +80,11 @@ def group_norm(
             "Expected number of channels in input to be divisible by num_groups",
             "choose num_groups as a divisor of the channels",
         )
-    grouped = input.reshape(input.shape[0], num_groups, -1)
+    grouped = _wide(input).reshape(input.shape[0], num_groups, -1)
     centred = grouped - grouped.mean(-1, keepdim=True)
     variance = (centred * centred).mean(-1, keepdim=True)
     normal = (centred * (variance + eps).rsqrt()).reshape(input.shape)
-    return _scaled(normal, weight, bias)
+    return _scaled(normal, weight, bias).to(input.dtype)
 
 
 def instance_norm(
@@ -93,6 +100,7 @@ def instance_norm(
     """Each channel of each sample to mean 0 and variance 1."""
     if not use_input_stats:
         return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    kind, input = input.dtype, _wide(input)
     dims = tuple(range(2, input.ndim))
     mean = input.mean(dims, keepdim=True)
     centred = input - mean
@@ -103,4 +111,4 @@ def instance_norm(
             running_mean.lerp_(mean.detach().mean(0).reshape(-1), momentum)
             unbiased = variance.detach().mean(0).reshape(-1) * (count / (count - 1))
             running_var.lerp_(unbiased, momentum)
-    return _scaled(centred * (variance + eps).rsqrt(), weight, bias)
+    return _scaled(centred * (variance + eps).rsqrt(), weight, bias).to(kind)

@@ -1,0 +1,25 @@
+"""Mixed precision: torch.amp.
+
+Files, in reading order:
+
+autocast      regions in which products run in 16 bits and losses in 32
+grad_scaler   losses scaled so that small gradients survive in float16
+"""
+
+from minitorch2.amp.autocast import (
+    autocast,
+    get_autocast_cpu_dtype,
+    get_autocast_dtype,
+    is_autocast_cpu_enabled,
+    is_autocast_enabled,
+)
+from minitorch2.amp.grad_scaler import GradScaler
+
+__all__ = [
+    "GradScaler",
+    "autocast",
+    "get_autocast_cpu_dtype",
+    "get_autocast_dtype",
+    "is_autocast_cpu_enabled",
+    "is_autocast_enabled",
+]
