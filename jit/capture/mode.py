@@ -65,6 +65,12 @@ class CaptureMode(dispatch.Mode):
         self.state.graph_values[id(fake)] = value
         self.state.fakes.append(fake)
 
+    def replaced(self, fake: Tensor, seen: Tensor) -> None:
+        """`fake` becomes another view of its memory: it stands for the value of `seen`."""
+        if any(fake is item.fake for item in self.state.inputs):
+            raise GraphBreak("unknown-call", "an input is given another shape in place")
+        self.name(fake, self.state.graph_values[id(seen)])
+
     def _fake(self, argument: Any) -> Any:
         if isinstance(argument, Tensor):
             if id(argument) in self.state.graph_values:

@@ -27,5 +27,6 @@ inplace      copy_, and the in-place forms derived from other rows
 indexing     what brackets mean
 methods      Tensor methods that are no rows
 fills        Tensor methods that fill with random numbers
+in_place_views  Tensor methods that give the tensor itself another shape
 bind         hangs everything on Tensor
 """

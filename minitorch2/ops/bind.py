@@ -12,7 +12,7 @@ from typing import Any
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
-from minitorch2.ops import fills, inplace, methods
+from minitorch2.ops import fills, in_place_views, inplace, methods
 from minitorch2.ops.indexing import get_item, set_item
 from minitorch2.ops.infer import is_number
 from minitorch2.ops.signature import make_function
@@ -176,6 +176,8 @@ def _scalar(tensor: Tensor, value: Any) -> Tensor:
 def _bind_methods() -> None:
     for name, value in _METHODS.items():
         _attach(name, value, value.__doc__ or f"{name} of the tensor, as torch's.")
+    for name, value in in_place_views.METHODS.items():
+        _attach(name, value)
     for name in ("zeros", "ones", "empty", "full"):
         _attach(f"new_{name}", methods.new_tensor_method(name))
     for name in ("sort", "topk"):
