@@ -60,6 +60,8 @@ class Fusion:
         self.makers: dict[Value, int] = {}
         self.sources: list[set[int]] = []
         self.users: list[set[int]] = []
+        self.readers: dict[Value, list[int]] = {}
+        self.reach: dict[int, int] = {}
         self.last: set[int] = set()
         for number, unit in enumerate(program.units):
             frame = frame_of(unit) if isinstance(unit, Nest) else None
@@ -94,6 +96,28 @@ class Fusion:
         for number, sources in enumerate(self.sources):
             for source in sources:
                 self.users[source].add(number)
+        for number, reads in enumerate(self.reads):
+            for value in reads:
+                self.readers.setdefault(value, []).append(number)
+        self.reach = self._reachable()
+
+    def _reachable(self) -> dict[int, int]:
+        """For each unit, the units that wait for it, directly or not, as bits of one number."""
+        reach: dict[int, int] = {}
+        for root in range(len(self.users)):
+            pending = [root]
+            while pending:
+                number = pending[-1]
+                missing = [user for user in self.users[number] if user not in reach]
+                if number not in reach and missing:
+                    pending.extend(missing)
+                    continue
+                pending.pop()
+                found = 0
+                for user in self.users[number]:
+                    found |= 1 << user | reach[user]
+                reach[number] = found
+        return reach
 
     def run(self) -> list[Group]:
         """The groups, in an order in which they can run."""
@@ -115,11 +139,16 @@ class Fusion:
         unit = self.program.units[number]
         if not isinstance(unit, Nest) or not unit.reducer:
             return
-        for other in range(number - 1, -1, -1):
+        groups = {
+            self.owner[reader]
+            for value in self.group_reads(number)
+            for reader in self.readers.get(value, ())
+        }
+        others = [unit for group in groups for unit in self.groups[group].units if unit < number]
+        for other in sorted(others, reverse=True):
             sibling = self.program.units[other]
             if isinstance(sibling, Nest) and sibling.reducer:
-                if self.group_reads(other) & self.group_reads(number):
-                    yield other
+                yield other
 
     def group_reads(self, number: int) -> set[Value]:
         """What the group of a unit reads from memory."""
@@ -139,6 +168,7 @@ class Fusion:
             return {a}
         del self.groups[a]
         self.groups[b] = merged
+        self._join(a, b)
         for unit in merged.units:
             self.owner[unit] = b
         return set()
@@ -183,24 +213,21 @@ class Fusion:
         return self._path(a, b) or self._path(b, a)
 
     def _path(self, start: int, end: int) -> bool:
-        pending = [
-            self.owner[user]
-            for unit in self.groups[start].units
-            for user in self.users[unit]
-            if self.owner[user] not in (start, end)
-        ]
-        seen = set(pending)
-        while pending:
-            group = pending.pop()
-            for unit in self.groups[group].units:
-                for user in self.users[unit]:
-                    owner = self.owner[user]
-                    if owner == end:
-                        return True
-                    if owner != start and owner not in seen:
-                        seen.add(owner)
-                        pending.append(owner)
+        for unit in self.groups[start].units:
+            for user in self.users[unit]:
+                owner = self.owner[user]
+                if owner not in (start, end) and self.reach[owner] >> end & 1:
+                    return True
         return False
+
+    def _join(self, a: int, b: int) -> None:
+        """Group `a` is part of group `b` from now on: bring what is reachable up to date."""
+        both = 1 << a | 1 << b
+        found = (self.reach.pop(a) | self.reach[b]) & ~both
+        self.reach[b] = found
+        for group, reachable in self.reach.items():
+            if reachable & both:
+                self.reach[group] = reachable & ~both | 1 << b | found
 
     def check(self, units: tuple[int, ...], frame: Frame) -> None:
         """Raise Refused unless the units can run in the frame."""
