@@ -3,6 +3,7 @@
     MT2_CACHE_DIR     folder of compiled kernels (default: the user's cache folder)
     MT2_CHECK=1       verify the graph around every pass
     MT2_PRIMITIVES    'numpy' keeps eager on numpy's own transcendental functions
+    MT2_KERNEL_FRONTEND  'direct' (default) or 'numba': who turns kernel source into LLVM
 
 Example: `config.check` is True when MT2_CHECK=1 was set before the import.
 """
@@ -17,6 +18,7 @@ class Config:
 
     check: bool = os.environ.get("MT2_CHECK", "") not in ("", "0")
     primitives: str = os.environ.get("MT2_PRIMITIVES", "")
+    kernel_frontend: str = os.environ.get("MT2_KERNEL_FRONTEND", "") or "direct"
     threads: int = 0  # 0: as many as the machine has
 
 

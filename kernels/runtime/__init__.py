@@ -2,8 +2,10 @@
 
 Files, in reading order:
 - signature.py   what a kernel takes and how its arguments lie in memory
-- compile.py     source to CompiledKernel: dictionary, then disk, then Numba
-- build.py       source to object code (the only file here that imports Numba)
+- compile.py     source to CompiledKernel: dictionary, then disk, then LLVM
+- translate.py   source to LLVM, statement by statement
+- numba_frontend.py  the same by Numba, as judge (the only file here that imports it)
+- build.py       source to object code
 - machine.py     the CPU, and loading object code
 - cache.py       object code on disk
 - launcher.py    in how many parts a kernel runs, and what it reports

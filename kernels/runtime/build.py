@@ -1,100 +1,54 @@
-"""Kernel source in, relocatable object code out: the cold path, and the only one with Numba.
+"""Kernel source in, relocatable object code out: the cold path.
 
-Numba reads and types the function and lowers it to LLVM; a wrapper that unpacks the argument
-block is added; LLVM optimizes both as one module and writes an object that exports the wrapper
-alone. Numba's own JIT engine is never used.
+A frontend turns the source into an LLVM module (translate.py, or Numba as its judge); a wrapper
+that unpacks the argument block is added; LLVM optimizes both as one module and writes an object
+that exports the wrapper alone.
 
 Example: `build_object(source, signature, "mt2_1f...")` is the bytes of an object file.
 
-Source: https://numba.readthedocs.io/en/stable/developer/architecture.html
+Source: https://llvmlite.readthedocs.io/en/latest/user-guide/binding/optimization-passes.html
 """
-
-from types import FunctionType
-from typing import Any
 
 import llvmlite.binding as llvm
 from llvmlite import ir
-from numba.core import types
-from numba.core.codegen import CPUCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.registry import cpu_target
 
 from minitorch2.kernels.runtime.machine import target_machine
 from minitorch2.kernels.runtime.signature import KernelSignature
-from minitorch2.kernels.vecmath.intrinsics import NUMBA_TYPES, array_value, intrinsics
+from minitorch2.kernels.runtime.translate import Call, parameter_types, translate
 
 WORD = ir.IntType(64)
-# Numba stops after lowering, and leaves out its wrappers, reference counts and exceptions.
-FLAGS = {
-    "no_compile": True,
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-    "nrt": False,
-    "boundscheck": False,
-    "error_model": "numpy",
-}
+BYTE = ir.IntType(8)
+STATUS_BYTES = 16
 
 
-class KernelLibrary(CPUCodeLibrary):
-    """Keeps the module that Numba lowers instead of optimizing and loading it."""
+def lowered(source: str, signature: KernelSignature, frontend: str) -> tuple[ir.Module, Call]:
+    """The source as LLVM by "direct" or "numba", and how to write a call of its kernel."""
+    if frontend == "direct":
+        return translate(source, signature)
+    from minitorch2.kernels.runtime.numba_frontend import numba_module
 
-    def add_ir_module(self, ir_module: ir.Module) -> None:
-        self.lowered = ir_module
-
-    def _finalize_specific(self) -> None:
-        raise AssertionError("a kernel's module is compiled by build_object")
-
-
-class KernelCompiler(CompilerBase):
-    """Numba's front half: bytecode to typed, lowered LLVM."""
-
-    def define_pipelines(self) -> list[Any]:
-        return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
+    return numba_module(source, signature)
 
 
-def _flags(signature: KernelSignature) -> Flags:
-    flags = Flags()
-    for name, value in FLAGS.items():
-        setattr(flags, name, value)
-    setattr(flags, "noalias", signature.noalias)  # noqa: B010 (numba makes the fields at run time)
-    return flags
-
-
-def function_of(source: str) -> FunctionType:
-    """The kernel as a Python function whose names are Numba intrinsics."""
-    code = compile(source, "<minitorch2 kernel>", "exec")
-    body = next(item for item in code.co_consts if hasattr(item, "co_names"))
-    namespace: dict[str, Any] = dict(intrinsics(body.co_names))
-    exec(code, namespace)
-    return namespace[body.co_name]
-
-
-def _argument_types(signature: KernelSignature) -> tuple[Any, ...]:
-    size = types.uint64
-    arrays = [types.Array(NUMBA_TYPES[short], 1, "C") for short in signature.storage_types()]
-    scalars = [NUMBA_TYPES[short] for short in signature.scalars]
-    status = types.Array(types.int64, 1, "C")
-    return (size, size, *arrays, *[size] * signature.sizes, *scalars, status)
-
-
-def _chunk(builder: ir.IRBuilder, total: ir.Value, i: ir.Value, n: ir.Value, grain: int) -> Any:
+def _chunk(
+    builder: ir.IRBuilder, total: ir.Value, i: ir.Value, n: ir.Value, grain: int
+) -> list[ir.Value]:
     """Bounds of chunk i of n: whole grains, the last one cut at `total`."""
     unit = WORD(grain)
     grains = builder.udiv(builder.add(total, WORD(grain - 1)), unit)
+    share = builder.udiv(grains, n)
+    longer = builder.sub(grains, builder.mul(share, n))  # so many chunks have one grain more
 
     def bound(index: ir.Value) -> ir.Value:
-        first = builder.mul(builder.udiv(builder.mul(grains, index), n), unit)
+        before = builder.select(builder.icmp_unsigned("<", index, longer), index, longer)
+        first = builder.mul(builder.add(builder.mul(share, index), before), unit)
         return builder.select(builder.icmp_unsigned("<", first, total), first, total)
 
-    return bound(i), bound(builder.add(i, WORD(1)))
+    return [bound(i), bound(builder.add(i, WORD(1)))]
 
 
-def _add_wrapper(context: Any, module: ir.Module, descriptor: Any, signature: KernelSignature,
-                 symbol: str) -> None:  # fmt: skip
-    """Define `symbol(block, i, n) -> status`, which calls the lowered kernel on one chunk."""
-    argument_types = _argument_types(signature)
-    kernel = module.get_global(descriptor.llvm_func_name)
+def _add_wrapper(module: ir.Module, signature: KernelSignature, symbol: str, call: Call) -> None:
+    """Define `symbol(block, i, n) -> status`, which calls the kernel on one chunk."""
     wrapper = ir.Function(module, ir.FunctionType(WORD, [WORD] * 3), symbol)
     builder = ir.IRBuilder(wrapper.append_basic_block())
     block, i, n = wrapper.args
@@ -104,21 +58,18 @@ def _add_wrapper(context: Any, module: ir.Module, descriptor: Any, signature: Ke
         place = builder.gep(slots, [WORD(index)])
         return builder.load(builder.bitcast(place, kind.as_pointer()))
 
-    lo, hi = _chunk(builder, slot(0), i, n, signature.grain)
-    row = builder.add(slot(1), builder.mul(i, WORD(16)))
-    values = [lo, hi]
-    for index, kind in enumerate(argument_types[2:-1], start=2):
-        if isinstance(kind, types.Array):
-            pointer = builder.inttoptr(slot(index), ir.IntType(8).as_pointer())
-            values.append(array_value(context, builder, kind, pointer, 0))
-        elif kind is types.boolean:
-            values.append(builder.trunc(slot(index, ir.IntType(8)), ir.IntType(1)))
+    values = _chunk(builder, slot(0), i, n, signature.grain)
+    row = builder.add(slot(1), builder.mul(i, WORD(STATUS_BYTES)))
+    for index, (kind, short) in enumerate(parameter_types(signature)[2:-1], start=2):
+        if isinstance(kind, ir.PointerType):
+            values.append(builder.inttoptr(slot(index), kind))
+        elif short == "bool":
+            values.append(builder.trunc(slot(index, BYTE), kind))
         else:
-            values.append(slot(index, context.get_value_type(kind)))
-    row_pointer = builder.inttoptr(row, WORD.as_pointer())
-    values.append(array_value(context, builder, argument_types[-1], row_pointer, 2))
-    context.call_conv.call_function(builder, kernel, types.none, argument_types, values)
-    builder.ret(builder.load(row_pointer))
+            values.append(slot(index, kind))
+    status = builder.inttoptr(row, WORD.as_pointer())
+    call(builder, [*values, status])
+    builder.ret(builder.load(status))
 
 
 def _optimized(module: ir.Module, symbol: str, machine: llvm.TargetMachine) -> llvm.ModuleRef:
@@ -131,35 +82,33 @@ def _optimized(module: ir.Module, symbol: str, machine: llvm.TargetMachine) -> l
     for variable in parsed.global_variables:
         if not variable.is_declaration:
             variable.linkage = "internal"
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = options.slp_vectorization = options.loop_interleaving = True
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(parsed, builder)
     return parsed
 
 
-@global_compiler_lock
-def _compiled(source: str, signature: KernelSignature, symbol: str) -> Any:
-    function = function_of(source)  # first: making an intrinsic registers it with Numba
-    typing_context, context = cpu_target.typing_context, cpu_target.target_context
-    library = KernelLibrary(context.codegen(), symbol)
-    compiler = KernelCompiler(
-        typing_context, context, library, _argument_types(signature), types.none,
-        _flags(signature), {},
-    )  # fmt: skip
-    result = compiler.compile_extra(function)
-    _add_wrapper(context, library.lowered, result.fndesc, signature, symbol)
+def _compiled(
+    source: str, signature: KernelSignature, symbol: str, frontend: str
+) -> tuple[llvm.TargetMachine, llvm.ModuleRef]:
+    module, call = lowered(source, signature, frontend)
+    _add_wrapper(module, signature, symbol, call)
     machine = target_machine()
-    return machine, _optimized(library.lowered, symbol, machine)
+    return machine, _optimized(module, symbol, machine)
 
 
-def build_object(source: str, signature: KernelSignature, symbol: str) -> bytes:
-    """Compile one kernel; raises numba's TypingError when its source does not type."""
-    machine, module = _compiled(source, signature, symbol)
+def build_object(
+    source: str, signature: KernelSignature, symbol: str, frontend: str = "direct"
+) -> bytes:
+    """Compile one kernel; raises KernelSourceError when its source is no kernel."""
+    machine, module = _compiled(source, signature, symbol, frontend)
     return machine.emit_object(module)
 
 
-def build_assembly(source: str, signature: KernelSignature, symbol: str) -> str:
+def build_assembly(
+    source: str, signature: KernelSignature, symbol: str, frontend: str = "direct"
+) -> str:
     """The assembly of what `build_object` gives."""
-    machine, module = _compiled(source, signature, symbol)
+    machine, module = _compiled(source, signature, symbol, frontend)
     return machine.emit_assembly(module)

@@ -1,4 +1,4 @@
-"""From a kernel's source to something that runs: dictionary, then disk, then Numba.
+"""From a kernel's source to something that runs: dictionary, then disk, then LLVM.
 
 In: the source of one kernel function (see kernels/__init__.py) and its KernelSignature. Out: a
 CompiledKernel, whose `launch` runs it over arrays. Kernels with the same canonical text and
@@ -6,6 +6,9 @@ signature are one kernel; comments and the function's name do not count.
 
     kernel = compile_kernel(source, KernelSignature(arrays=("f32", "f32")))
     kernel.launch(x.size, (x, y))
+
+The source becomes LLVM by our own translator ("direct") or by Numba ("numba"); both give the same
+bits, and MT2_KERNEL_FRONTEND chooses where the caller does not.
 
 Source: minitorch2.kernels.runtime.cache for the disk, build for the compiler.
 """
@@ -16,12 +19,14 @@ import re
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import llvmlite
 import numpy as np
 
+from minitorch2.config import config
 from minitorch2.kernels import vecmath
 from minitorch2.kernels.runtime import cache as disk
 from minitorch2.kernels.runtime import launcher
@@ -39,10 +44,15 @@ _guard = threading.Lock()
 class CompiledKernel:
     """Machine code of one kernel, and how to call it."""
 
-    __slots__ = ("key", "source", "signature", "address", "native", "_layout", "_loaded")
+    __slots__ = (
+        "key", "source", "signature", "frontend", "address", "native", "_layout", "_loaded"
+    )  # fmt: skip
 
-    def __init__(self, key: str, source: str, signature: KernelSignature, data: bytes):
+    def __init__(
+        self, key: str, source: str, signature: KernelSignature, frontend: str, data: bytes
+    ):
         self.key, self.source, self.signature = key, source, signature
+        self.frontend = frontend
         self.address, self._loaded = load_object(data, symbol_of(key))
         self.native = NativeKernel(self.address)
         self._layout = signature.layout()
@@ -70,7 +80,7 @@ class CompiledKernel:
         """The machine code as text (compiles the kernel again)."""
         from minitorch2.kernels.runtime.build import build_assembly
 
-        return build_assembly(self.source, self.signature, symbol_of(self.key))
+        return build_assembly(self.source, self.signature, symbol_of(self.key), self.frontend)
 
 
 def address_of(array: np.ndarray) -> int:
@@ -91,37 +101,35 @@ def canonical(source: str) -> str:
 
 
 @cache
-def environment() -> str:
+def environment(frontend: str) -> str:
     """Everything beside source and signature that machine code depends on."""
     here = Path(__file__).parent
-    files = sorted(Path(vecmath.__file__).parent.glob("*.py"))
-    files += [here / name for name in ("build.py", "machine.py", "signature.py")]
+    names = ["build.py", "machine.py", "signature.py", "translate.py"]
+    versions = [f"llvmlite={llvmlite.__version__}"]
+    if frontend == "numba":
+        names.append("numba_frontend.py")
+        versions.append(f"numba={version('numba')}")
     digest = hashlib.sha256()
-    for file in files:
+    for file in [*sorted(Path(vecmath.__file__).parent.glob("*.py")), *map(here.joinpath, names)]:
         digest.update(file.read_bytes())
-    versions = " ".join(f"{name}={_version(name)}" for name in ("minitorch2", "numba", "llvmlite"))
-    return f"{versions} code={digest.hexdigest()} cpu={'/'.join(cpu())}"
+    return f"{frontend} {' '.join(versions)} code={digest.hexdigest()} cpu={'/'.join(cpu())}"
 
 
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "unknown"
-
-
-def kernel_key(source: str, signature: KernelSignature) -> str:
+def kernel_key(source: str, signature: KernelSignature, frontend: str = "") -> str:
     """The name of a kernel in the dictionary and on disk."""
-    text = "\n".join((canonical(source), signature.text(), environment()))
+    chosen = frontend or config.kernel_frontend
+    text = "\n".join((canonical(source), signature.text(), environment(chosen)))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def compile_kernel(source: str, signature: KernelSignature) -> CompiledKernel:
+def compile_kernel(source: str, signature: KernelSignature, frontend: str = "") -> CompiledKernel:
     """The kernel for this source and signature, compiled at most once.
 
-    Raises numba.core.errors.TypingError when the source does not type.
+    `frontend` is "direct" or "numba" (default: config.kernel_frontend). Raises KernelSourceError
+    when the source is no kernel (or, by Numba, TypingError).
     """
-    key = kernel_key(source, signature)
+    frontend = frontend or config.kernel_frontend
+    key = kernel_key(source, signature, frontend)
     found = _kernels.get(key)
     if found is not None:
         return found
@@ -130,30 +138,32 @@ def compile_kernel(source: str, signature: KernelSignature) -> CompiledKernel:
     with lock:
         found = _kernels.get(key)
         if found is None:
-            found = _kernels[key] = _from_disk(key, source, signature) or _build(
-                key, source, signature
+            found = _kernels[key] = _from_disk(key, source, signature, frontend) or _build(
+                key, source, signature, frontend
             )
     with _guard:
         _locks.pop(key, None)
     return found
 
 
-def _from_disk(key: str, source: str, signature: KernelSignature) -> CompiledKernel | None:
+def _from_disk(
+    key: str, source: str, signature: KernelSignature, frontend: str
+) -> CompiledKernel | None:
     data = disk.load(key)
     if data is None:
         return None
     try:
-        return CompiledKernel(key, source, signature, data)
+        return CompiledKernel(key, source, signature, frontend, data)
     except RuntimeError:
         disk.forget(key)
         return None
 
 
-def _build(key: str, source: str, signature: KernelSignature) -> CompiledKernel:
+def _build(key: str, source: str, signature: KernelSignature, frontend: str) -> CompiledKernel:
     from minitorch2.kernels.runtime.build import build_object
 
-    data = build_object(canonical(source), signature, symbol_of(key))
-    kernel = CompiledKernel(key, source, signature, data)
+    data = build_object(source, signature, symbol_of(key), frontend)
+    kernel = CompiledKernel(key, source, signature, frontend, data)
     disk.store(key, data, twin(source, signature))
     return kernel
 

@@ -1,4 +1,4 @@
-"""The disk cache survives damage, refusal and company, and spares Numba on a warm start."""
+"""The disk cache survives damage, refusal and company, and keeps frontends apart."""
 
 import errno
 import os
@@ -118,10 +118,17 @@ def test_a_folder_others_may_write_is_closed_to_them(fresh):
     assert stat.S_IMODE(cache.folder().stat().st_mode) == 0o700
 
 
-def test_a_warm_start_does_without_numba(tmp_path):
+def test_numba_is_imported_only_when_it_compiles(tmp_path, monkeypatch):
     script = "import sys; check(); print('numba' in sys.modules)"
+    assert run(script, tmp_path) == "False\n"  # cold, by the translator
+    assert run(script, tmp_path) == "False\n"  # warm
+    monkeypatch.setenv("MT2_KERNEL_FRONTEND", "numba")
     assert run(script, tmp_path) == "True\n"
     assert run(script, tmp_path) == "False\n"
+    monkeypatch.setenv("MT2_KERNEL_FRONTEND", "direct")
+    assert run(script, tmp_path) == "False\n"
+    texts = [path.read_text() for path in (tmp_path / "kernels").glob("*.py")]
+    assert sum("def twice" in text for text in texts) == 2
 
 
 def test_processes_share_a_folder(tmp_path):
