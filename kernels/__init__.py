@@ -13,6 +13,7 @@ verify.py       the rules of the loop IR
 vecmath         scalar functions that vectorize
 runtime         compiling, caching, launching; memory
 interpreter.py  what a kernel means: run it one element at a time
+simulator.py    the same with the blocks and threads of a GPU
 lower           a graph's nodes as loop nests
 schedule        which nests become one kernel
 codegen         kernels and host function as Python source

@@ -3,7 +3,7 @@
 In: `lower/` and `schedule/` build these records. Out: `codegen/` turns them into Numba source, the
 printer into text, the interpreter into results. The text form, whole:
 
-    kernel    := "kernel" NAME "(" parameter ("," parameter)* ")" "{" statement* "}"
+    kernel    := "kernel" NAME "(" parameter ("," parameter)* ")" ["threads" N] "{" statement* "}"
     parameter := NAME ":" DTYPE "[" INDEX "]" MODE     a buffer: type, element count, in|out|inout
                | NAME ":" "size"                       a size, at least 1: loop bounds, strides
                | NAME ":" DTYPE                        a number given at launch
@@ -16,9 +16,10 @@ printer into text, the interpreter into results. The text form, whole:
                | "require" expression "else" TEXT      (TEXT, 0) goes to the status slot unless true
                | NAME "[" INDEX "]" "=" expression     a store
                | NAME "[" INDEX "]" "+=" expression    add to an element (of its own parallel turn)
-               | "for" NAME "in" INDEX ["parallel"] "{" statement* "}"
-               | "reduce" NAME "in" INDEX ("," NAME "in" INDEX)* "{" statement* "}"
+               | "for" turns "{" statement* "}"
+               | "reduce" turns ("," turns)* "{" statement* "}"
                      "into" NAME ":" DTYPE "=" REDUCER "(" expression ")" ("," ...)*
+    turns     := NAME "in" INDEX ["parallel" | "blocks" | "warps" | "threads" | "vector"]
     expression:= NAME | DTYPE "(" NUMBER ")" | NAME "[" INDEX "]" | "index(" INDEX ")"
                | "cast_" DTYPE "(" expression ")" | FUNCTION "(" expression ("," expression)* ")"
     INDEX     := index.py's polynomials: 64*i + j, (i // 4) + s0;   FUNCTION, REDUCER: functions.py
@@ -27,6 +28,13 @@ A kernel's only parallel loop, if any, is its outermost statement. Within a redu
 the additions is free (within tolerance); everything else is exact. 16-bit floats are only loaded,
 stored and cast: arithmetic on them is done in f32. Every statement carries an Origin, which is no
 part of equality.
+
+A kernel with "threads" is scheduled for a GPU, in blocks of so many threads. Its outermost loops
+deal their turns to the "blocks", "warps" (32 threads each) or "threads" of the whole grid; inside
+blocks or warps, "threads" deals to the threads of the block or warp. A "vector" loop (2, 4, 8 or
+16 turns, innermost) is written out, and its neighbouring elements move in one access. What stands
+in no threads loop, every thread of the block or warp computes, and the first one stores. Read as
+plain loops, the words change nothing.
 
     kernel example(b0: f32[s0] in, b1: f32[s0] out, s0: size) {
       for i in s0 parallel {
@@ -176,13 +184,14 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """for variable in extent { body }"""
+    """for variable in extent { body }, its turns one after the other unless it says otherwise."""
 
     variable: str
     extent: Index
     body: "tuple[Statement, ...]"
     parallel: bool = False
     origin: Origin = _origin()
+    spread: str = ""  # for a GPU: "blocks", "warps", "threads" or "vector"
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +212,12 @@ class Reduce:
     body: "tuple[Statement, ...]"
     accumulators: tuple[Accumulator, ...]
     origin: Origin = _origin()
+    spread: tuple[str, ...] = ()  # for a GPU: "threads", "vector" or "" for each part of the domain
+
+    def axes(self) -> tuple[tuple[str, Index, str], ...]:
+        """The parts of the domain with their spread."""
+        words = self.spread or ("",) * len(self.domain)
+        return tuple((*part, word) for part, word in zip(self.domain, words, strict=True))
 
 
 Statement = Let | LetIndex | Window | Check | Require | Store | Loop | Reduce
@@ -235,6 +250,7 @@ class Kernel:
     sizes: tuple[str, ...]
     scalars: tuple[Scalar, ...]
     body: tuple[Statement, ...]
+    threads: int = 0  # of a block on a GPU; 0: not scheduled for one
 
     @property
     def parallel_extent(self) -> Index | None:

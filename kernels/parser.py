@@ -43,6 +43,7 @@ from minitorch2.kernels.loop_ir import (
     Window,
 )
 
+_SPREAD = "blocks|warps|threads|vector"
 _SHORT = {"f32", "f64", "f16", "bf16", "i64", "i32", "i16", "i8", "u8", "bool"}
 
 
@@ -94,7 +95,7 @@ class _Parser:
         self.buffers: dict[str, dtype] = {}
 
     def kernel(self) -> Kernel:
-        head = self._match(r"kernel (\w+)\((.*)\) \{", self._line())
+        head = self._match(r"kernel (\w+)\((.*)\)(?: threads (\d+))? \{", self._line())
         buffers, sizes, scalars = [], [], []
         for parameter in _split(head[2]):
             name, kind = (part.strip() for part in parameter.split(":"))
@@ -109,7 +110,9 @@ class _Parser:
                 self.types[name] = from_short(kind)
                 scalars.append(Scalar(name, from_short(kind)))
         body, _ = self._block()
-        return Kernel(head[1], tuple(buffers), tuple(sizes), tuple(scalars), body)
+        return Kernel(
+            head[1], tuple(buffers), tuple(sizes), tuple(scalars), body, int(head[3] or 0)
+        )
 
     def _line(self) -> str:
         line = re.sub(r"\s+# .*$", "", self.lines[self.at]).strip()
@@ -145,9 +148,11 @@ class _Parser:
         origin = Origin((Span("<text>", self.at),))
         word = line.split(" ", 1)[0]
         if word == "for":
-            found = self._match(r"for (\w+) in (.*?)( parallel)? \{", line)
+            found = self._match(rf"for (\w+) in (.*?)(?: (parallel|{_SPREAD}))? \{{", line)
             body, _ = self._block()
-            return Loop(found[1], parse_index(found[2]), body, bool(found[3]), origin)
+            word = found[3] or ""
+            parallel, extent = word == "parallel", parse_index(found[2])
+            return Loop(found[1], extent, body, parallel, origin, "" if parallel else word)
         if word == "reduce":
             return self._reduce(line, origin)
         if word == "index":
@@ -176,10 +181,11 @@ class _Parser:
 
     def _reduce(self, line: str, origin: Origin) -> Reduce:
         head = self._match(r"reduce (.*) \{", line)
-        domain = []
+        domain, words = [], []
         for part in _split(head[1]):
-            variable, extent = part.split(" in ")
-            domain.append((variable.strip(), parse_index(extent)))
+            axis = self._match(rf"(\w+) in (.*?)(?: ({_SPREAD}))?", part.strip())
+            domain.append((axis[1], parse_index(axis[2])))
+            words.append(axis[3] or "")
         body, rest = self._block()
         accumulators = []
         for part in _split(self._match(r"into (.*)", rest)[1]):
@@ -188,7 +194,8 @@ class _Parser:
             element = accumulator_dtype(found[3], value.dtype)
             accumulators.append(Accumulator(found[1], found[3], value, element))
             self.types[found[1]] = element
-        return Reduce(tuple(domain), body, tuple(accumulators), origin)
+        spread = tuple(words) if any(words) else ()
+        return Reduce(tuple(domain), body, tuple(accumulators), origin, spread)
 
     def _expression(self, text: str) -> Expression:
         return self._value(ast.parse(text.strip(), mode="eval").body)

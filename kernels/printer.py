@@ -38,7 +38,8 @@ def print_kernel(kernel: Kernel, origins: bool = False) -> str:
     parameters = [f"{b.name}: {b.dtype.short}[{b.size}] {b.mode}" for b in kernel.buffers]
     parameters += [f"{name}: size" for name in kernel.sizes]
     parameters += [f"{scalar.name}: {scalar.dtype.short}" for scalar in kernel.scalars]
-    lines = [f"kernel {kernel.name}({', '.join(parameters)}) {{"]
+    threads = f" threads {kernel.threads}" if kernel.threads else ""
+    lines = [f"kernel {kernel.name}({', '.join(parameters)}){threads} {{"]
     lines += _block(kernel.body, 1, origins)
     return "\n".join([*lines, "}"])
 
@@ -86,17 +87,24 @@ def _statement(statement: Statement, depth: int, origins: bool) -> list[str]:
             sign = "+=" if accumulate else "="
             return [f"{pad}{buffer}[{index}] {sign} {print_expression(value)}{note}"]
         case Loop(variable, extent, body, parallel):
-            word = " parallel" if parallel else ""
+            word = _spread("parallel" if parallel else statement.spread)
             head = f"{pad}for {variable} in {extent}{word} {{{note}"
             return [head, *_block(body, depth + 1, origins), f"{pad}}}"]
-        case Reduce(domain, body, accumulators):
-            over = ", ".join(f"{variable} in {extent}" for variable, extent in domain)
+        case Reduce(_, body, accumulators):
+            over = ", ".join(
+                f"{variable} in {extent}{_spread(word)}"
+                for variable, extent, word in statement.axes()
+            )
             results = ", ".join(
                 f"{a.name}: {a.dtype.short} = {a.reducer}({print_expression(a.value)})"
                 for a in accumulators
             )
             head = f"{pad}reduce {over} {{{note}"
             return [head, *_block(body, depth + 1, origins), f"{pad}}} into {results}"]
+
+
+def _spread(word: str) -> str:
+    return f" {word}" if word else ""
 
 
 def _note(origin: Origin) -> str:

@@ -6,6 +6,7 @@ Source: xDSL's verifiers; the list of rules follows loop_ir.py's grammar.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from minitorch2.dtypes import bool as bool_dtype
 from minitorch2.dtypes import dtype, int64
@@ -48,6 +49,53 @@ def verify_kernel(kernel: Kernel) -> None:
     _Verifier(kernel).run()
 
 
+OUTER = ("blocks", "warps", "threads")
+VECTORS = (2, 4, 8, 16)
+PLAIN = Let | LetIndex | Window | Check | Require | Store
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadRules:
+    """Where loops may be dealt to blocks, warps, threads and vectors; `gpu`: whether at all."""
+
+    gpu: bool
+
+    def complaint(self, statement: Statement, outer: tuple[str, ...]) -> str:
+        """What is wrong with a statement inside loops with these spreads; "" if nothing is."""
+        if self.gpu and not outer and getattr(statement, "spread", "") not in OUTER:
+            return "a statement of a GPU kernel stands outside blocks, warps and threads"
+        if isinstance(statement, PLAIN):
+            return ""
+        inside = outer
+        for variable, extent, word in self._axes(statement):
+            wrong = self._word(word, extent, inside)
+            if wrong:
+                return f"{variable} in {extent} {word}: {wrong}"
+            inside = (*inside, word) if word else inside
+        if inside[-1:] == ("vector",) and not all(isinstance(s, PLAIN) for s in statement.body):
+            return "a loop inside a vector"
+        return next(filter(None, (self.complaint(s, inside) for s in statement.body)), "")
+
+    def _axes(self, statement: "Loop | Reduce") -> tuple[tuple[str, Index, str], ...]:
+        if isinstance(statement, Reduce):
+            return statement.axes()
+        return ((statement.variable, statement.extent, statement.spread),)
+
+    def _word(self, word: str, extent: Index, outer: tuple[str, ...]) -> str:
+        """What is wrong with a word in this place."""
+        if not word:
+            return ""
+        if not self.gpu:
+            return "the kernel has no threads"
+        if "vector" in outer:
+            return "no loop may stand in a vector"
+        if word == "vector":
+            return "" if extent.as_int() in VECTORS else f"a vector has {VECTORS} turns"
+        if word in ("blocks", "warps"):
+            return "not the outermost loop" if outer else ""
+        return "threads in threads" if "threads" in outer else ""
+
+
 class _Verifier:
     """`values` holds the dtype of each name in sight, `indices` the index names."""
 
@@ -70,6 +118,11 @@ class _Verifier:
                 self.fail(f"buffer {buffer.name} has mode {buffer.mode!r}")
             self.index(buffer.size)
         self.block(self.kernel.body, depth=0, reducing=False, parallel=False)
+        spread = SpreadRules(self.kernel.threads > 0)
+        for statement in self.kernel.body:
+            complaint = spread.complaint(statement, ())
+            if complaint:
+                self.fail(complaint)
 
     def block(self, body: Sequence[Statement], depth: int, reducing: bool, parallel: bool) -> None:
         values, indices = dict(self.values), set(self.indices)

@@ -8,5 +8,7 @@ reductions.py   folds in a fixed order that vectorizes
 columns.py      folds down the slow axis
 tiles.py        loops that read one way and write the other
 source.py       a whole kernel
+unroll.py       the loops over a vector, written out
+cuda.py         a whole kernel for a GPU
 host.py         the function that launches the kernels of a graph
 """

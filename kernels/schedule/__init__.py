@@ -9,5 +9,6 @@ assemble.py  a group of nests as one kernel
 hazards.py   writes into inputs that would disturb reads
 fusion.py    the groups, and a reason for every refusal
 loops.py     loops collapsed and made parallel
+gpu.py       the same loops dealt to a GPU's blocks, warps, threads and vectors
 plan.py      the steps of the whole graph
 """

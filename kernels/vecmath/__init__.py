@@ -17,5 +17,7 @@ Files, in reading order:
 - philox.py          random bits by counter
 - accuracy.py        the error bound of every function, which the tests enforce
 - scalars.py         all helpers as plain Python, to import in a debugger
-- intrinsics.py      all helpers as Numba intrinsics (the only file that imports Numba)
+- intrinsics.py      all helpers as Numba intrinsics
+- folds.py           reductions across the threads of a GPU
+- cuda_intrinsics.py  all helpers for numba-cuda, with what only a GPU has
 """

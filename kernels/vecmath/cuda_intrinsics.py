@@ -14,6 +14,7 @@ scalar helpers are the same straight-line texts as on the CPU; Numba never sees 
 Source: NVVM IR specification, https://docs.nvidia.com/cuda/nvvm-ir-spec/; PTX ISA, shfl.sync.
 """
 
+import operator
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -21,7 +22,8 @@ from typing import Any
 from llvmlite import ir
 from numba.cuda import types
 from numba.cuda.core.errors import TypingError
-from numba.cuda.extending import intrinsic
+from numba.cuda.datamodel.cuda_models import PointerModel
+from numba.cuda.extending import intrinsic, lower_builtin, register_model
 
 from minitorch2.kernels.vecmath import scalars
 from minitorch2.kernels.vecmath.folds import STEPS, WARP, Team, fold, takes
@@ -39,6 +41,7 @@ NUMBA_TYPES: dict[str, types.Type] = {
     **{f"u{width}": getattr(types, f"uint{width}") for width in (8, 16, 32, 64)},
 }
 SHORT = {numba_type: short for short, numba_type in NUMBA_TYPES.items()}
+LIBRARY = ("fmod", "copysign", "rint", "fabs", "trunc")  # NVVM has them in libdevice only
 Write = Callable[[ir.IRBuilder, list[Lane]], list[Lane]]
 
 
@@ -56,13 +59,12 @@ class CudaLane(Lane):
         return -0.0 - self  # NVVM's dialect has no fneg
 
     def call(self, name: str, *others: Any) -> "Lane":
-        library = {"fmod": "fmod", "copysign": "copysign", "rint": "rint"}.get(name)
-        if library is None:
+        if name not in LIBRARY:
             return super().call(name, *others)
         own, suffix = LLVM_TYPES[self.type], "f" if self.type == "f32" else ""
         values = [self.value, *(self.like(other).value for other in others)]
         kind = ir.FunctionType(own, [own] * len(values))
-        function = _declared(self.builder, f"__nv_{library}{suffix}", kind)
+        function = _declared(self.builder, f"__nv_{name}{suffix}", kind)
         return self.new(self.builder.call(function, values))
 
 
@@ -213,6 +215,25 @@ def _wait(name: str, *values: ir.Value) -> Any:
 
 
 # Memory
+
+
+class Pointer(types.CPointer):
+    """A buffer: a pointer whose bools are bytes in memory and bits in registers."""
+
+
+register_model(Pointer)(PointerModel)
+
+
+@lower_builtin(operator.getitem, Pointer, types.Integer)
+def _get(context: Any, builder: ir.IRBuilder, sig: Any, values: Any) -> ir.Value:
+    data = builder.load(builder.gep(values[0], [values[1]]))
+    return context.data_model_manager[sig.return_type].from_data(builder, data)
+
+
+@lower_builtin(operator.setitem, Pointer, types.Integer, types.Any)
+def _set(context: Any, builder: ir.IRBuilder, sig: Any, values: Any) -> None:
+    data = context.data_model_manager[sig.args[0].dtype].as_data(builder, values[2])
+    builder.store(data, builder.gep(values[0], [values[1]]))
 
 
 def _vector(context: Any, builder: ir.IRBuilder, pointer: Any, values: Any, width: int) -> Any:
