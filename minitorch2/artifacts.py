@@ -17,7 +17,7 @@ Source: the one-stream design follows TORCH_LOGS and hidet's instruments; column
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,13 +80,18 @@ class Event:
         return str(self.payload)
 
 
-_subscribers: tuple[Callable[[Event], None], ...] = ()
+_subscribers: tuple[tuple[Callable[[Event], None], frozenset[str]], ...] = ()
 _next_id = 0
 
 
 def listening() -> bool:
     """Whether anybody would receive an event (so that facts need not be gathered for nobody)."""
     return bool(_subscribers)
+
+
+def wants(stage: str) -> bool:
+    """Whether somebody asked for a stage that costs time and is made for nobody else."""
+    return any(stage in also for _, also in _subscribers)
 
 
 def emit(stage: str, unit: str, payload: Any, **facts: Any) -> None:
@@ -97,19 +102,24 @@ def emit(stage: str, unit: str, payload: Any, **facts: Any) -> None:
     producer = _relative(sys._getframe(1).f_code.co_filename)
     event = Event(_next_id, stage, unit, payload, facts, producer)
     _next_id += 1
-    for subscriber in _subscribers:
+    for subscriber, _ in _subscribers:
         subscriber(event)
 
 
 @contextlib.contextmanager
-def subscribe(subscriber: Callable[[Event], None]) -> Iterator[None]:
-    """Receive every event emitted inside the `with` block, from any thread."""
+def subscribe(subscriber: Callable[[Event], None], also: Iterable[str] = ()) -> Iterator[None]:
+    """Receive every event emitted inside the `with` block, from any thread.
+
+    `also` names the stages that are made only when somebody `wants` them: "kernel.llvm",
+    "kernel.asm", "runtime.kernels" (which times every launch of what is compiled meanwhile).
+    """
     global _subscribers
-    _subscribers = (*_subscribers, subscriber)
+    entry = (subscriber, frozenset(also))
+    _subscribers = (*_subscribers, entry)
     try:
         yield
     finally:
-        _subscribers = tuple(other for other in _subscribers if other is not subscriber)
+        _subscribers = tuple(other for other in _subscribers if other is not entry)
 
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
