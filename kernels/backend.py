@@ -7,7 +7,8 @@ In: a Graph of primitives and KernelOptions. Out: a Compiled: call it with the l
 
 Three events say what happened on the way: "loops.lowered" (one kernel for each node),
 "loops.fused" (the kernels that run, and every refusal to fuse with its reason) and "kernel.source"
-(their source and the host function's, with a table from source lines to user lines).
+(their source and the host function's, with a table from source lines to user lines). gpu.py adds
+those of the GPU's kernels when config.show_cuda asks for them.
 
 Source: Inductor's compile_fx is the model of the interface.
 """
@@ -17,11 +18,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from minitorch2.artifacts import emit, listening
+from minitorch2.config import config
 from minitorch2.jit.ir.graph import Graph
 from minitorch2.kernels import host
 from minitorch2.kernels.codegen.host import host_source, identifier
 from minitorch2.kernels.codegen.source import KernelSource, generate_source
-from minitorch2.kernels.executors import executor
+from minitorch2.kernels.executors import Run, executor
+from minitorch2.kernels.gpu import emit_cuda, simulated
+from minitorch2.kernels.loop_ir import Kernel
 from minitorch2.kernels.lower.lowering import lower_graph
 from minitorch2.kernels.printer import Listing
 from minitorch2.kernels.schedule.fusion import Fusion
@@ -29,12 +33,15 @@ from minitorch2.kernels.schedule.plan import EagerStep, KernelStep, Plan, Produc
 from minitorch2.kernels.schedule.program import build_program
 from minitorch2.kernels.verify import verify_kernel
 
-EXECUTORS = ("numba", "python", "loops")
+EXECUTORS = ("numba", "python", "loops", "sim")
 
 
 @dataclass(frozen=True, slots=True)
 class KernelOptions:
-    """How a graph is compiled: whether nests are fused, and what runs the kernels."""
+    """How a graph is compiled: whether nests are fused, and what runs the kernels.
+
+    MT2_CUDA=sim turns the executor "numba" into "sim", the simulator of a GPU.
+    """
 
     fuse: bool = True
     executor: str = "numba"
@@ -83,6 +90,9 @@ def compile_graph(
     if listening():
         sources = compiled.sources
         emit("kernel.source", unit, sources, lines={s.name: line_table(s) for s in sources.kernels})
+        if config.show_cuda:
+            kernels = [step.kernel for step in plan.steps if isinstance(step, KernelStep)]
+            emit_cuda(kernels, unit, graph.name, line_table)
     return compiled
 
 
@@ -104,7 +114,7 @@ def generate(graph: Graph, plan: Plan, options: KernelOptions) -> Compiled:
             continue
         verify_kernel(step.kernel)
         source = generate_source(step.kernel)
-        run = executor(options.executor, step.kernel, source)
+        run = run_by(options.executor, step.kernel, source)
         if source.messages:
             run = host.guarded(run, step.kernel, source.messages)
         names[source.name] = run
@@ -113,6 +123,13 @@ def generate(graph: Graph, plan: Plan, options: KernelOptions) -> Compiled:
     exec(compile(text, f"<minitorch2 host {graph.name}>", "exec"), names)
     run_name = identifier("run", graph.name)
     return Compiled(graph, plan, Sources(tuple(sources), text), names[run_name])
+
+
+def run_by(name: str, kernel: Kernel, source: KernelSource) -> Run:
+    """The function that runs a kernel under an executor."""
+    if name == "sim" or (name == "numba" and config.cuda == "sim"):
+        return simulated(kernel)
+    return executor(name, kernel, source)
 
 
 def listing(plan: Plan, notes: tuple[str, ...] = ()) -> Listing:

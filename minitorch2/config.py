@@ -4,6 +4,7 @@
     MT2_CHECK=1       verify the graph around every pass
     MT2_PRIMITIVES    'numpy' keeps eager on numpy's own transcendental functions
     MT2_KERNEL_FRONTEND  'direct' (default) or 'numba': who turns kernel source into LLVM
+    MT2_CUDA=sim      run compiled kernels as a GPU would, in the simulator
 
 Example: `config.check` is True when MT2_CHECK=1 was set before the import.
 """
@@ -19,6 +20,8 @@ class Config:
     check: bool = os.environ.get("MT2_CHECK", "") not in ("", "0")
     primitives: str = os.environ.get("MT2_PRIMITIVES", "")
     kernel_frontend: str = os.environ.get("MT2_KERNEL_FRONTEND", "") or "direct"
+    cuda: str = os.environ.get("MT2_CUDA", "")
+    show_cuda: bool = False  # whether compiled graphs also show their schedule, source, PTX
     threads: int = 0  # 0: as many as the machine has
 
 
