@@ -23,7 +23,7 @@ class Edge(NamedTuple):
     """Where a gradient goes: output `index` of a node, or a leaf tensor (index 0)."""
 
     target: Any
-    index: int
+    index: int  # type: ignore[assignment]
 
 
 def edge_of(tensor: Any) -> Edge | None:
