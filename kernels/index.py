@@ -484,6 +484,8 @@ def delinearize(position: Index, shape: "tuple[Index, ...]", ranges: Ranges) -> 
     >>> delinearize(symbol("i"), (constant(2), constant(3)), {"i": constant(6)})
     ((i // 3), (i % 3))
     """
+    if constant(0) in shape:  # there is no position: all zeros are as good as anything
+        return (constant(0),) * len(shape)
     result: list[Index] = []
     for size in reversed(shape[1:]):
         result.append(modulo(position, size, ranges))

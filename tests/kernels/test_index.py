@@ -110,3 +110,8 @@ def test_splitting_a_merged_axis():
     assert str(found) == "((i // s1), (i % s1), c)"
     back = tuple(substitute(p, {"i": b * T + t}, RANGES) for p in found)
     assert back == (b, t, c)
+
+
+def test_positions_in_an_empty_shape():
+    shape = (symbol("n"), constant(0), constant(3))
+    assert delinearize(symbol("p"), shape, {"p": constant(0)}) == (constant(0),) * 3
