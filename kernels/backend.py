@@ -5,10 +5,11 @@ In: a Graph of primitives and KernelOptions. Out: a Compiled: call it with the l
     compiled = compile_graph(graph, KernelOptions())
     [result] = compiled([x, w])
 
-Three events say what happened on the way: "loops.lowered" (one kernel for each node),
-"loops.fused" (the kernels that run, and every refusal to fuse with its reason) and "kernel.source"
-(their source and the host function's, with a table from source lines to user lines). gpu.py adds
-those of the GPU's kernels when config.show_cuda asks for them.
+Four events say what happened on the way: "loops.lowered" (one kernel for each node),
+"loops.fused" (the kernels that run, and every refusal to fuse with its reason), "kernel.source"
+(their source and the host function's, with a table from source lines to user lines) and
+"kernel.cost" (what each step must move and compute). gpu.py adds those of the GPU's kernels when
+config.show_cuda asks for them.
 
 Source: Inductor's compile_fx is the model of the interface.
 """
@@ -17,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from minitorch2.artifacts import emit, listening
+from minitorch2.artifacts import emit, listening, wants
 from minitorch2.config import config
 from minitorch2.jit.ir.graph import Graph
 from minitorch2.kernels import host
@@ -27,7 +28,9 @@ from minitorch2.kernels.executors import Run, executor
 from minitorch2.kernels.gpu import emit_cuda, simulated
 from minitorch2.kernels.loop_ir import Kernel
 from minitorch2.kernels.lower.lowering import lower_graph
+from minitorch2.kernels.meter import Meter
 from minitorch2.kernels.printer import Listing
+from minitorch2.kernels.schedule.cost import plan_costs
 from minitorch2.kernels.schedule.fusion import Fusion
 from minitorch2.kernels.schedule.plan import EagerStep, KernelStep, Plan, ProductStep, build_plan
 from minitorch2.kernels.schedule.program import build_program
@@ -59,14 +62,19 @@ class Sources:
 
 
 class Compiled:
-    """A compiled graph. Calling it runs the host function; `sources` shows what was generated."""
+    """A compiled graph. Calling it runs the host function; `sources` shows what was generated.
 
-    __slots__ = ("graph", "plan", "sources", "run")
+    `meter` counts what runs, if somebody wanted that when the graph was compiled.
+    """
+
+    __slots__ = ("graph", "plan", "sources", "run", "meter")
 
     def __init__(
-        self, graph: Graph, plan: Plan, sources: Sources, run: Callable[[list[Any]], list[Any]]
-    ):
-        self.graph, self.plan, self.sources, self.run = graph, plan, sources, run
+        self, graph: Graph, plan: Plan, sources: Sources,
+        run: Callable[[list[Any]], list[Any]], meter: Meter | None = None,
+    ):  # fmt: skip
+        self.graph, self.plan, self.sources = graph, plan, sources
+        self.run, self.meter = run, meter
 
     def __call__(self, inputs: list[Any]) -> list[Any]:
         return self.run(inputs)
@@ -93,6 +101,8 @@ def compile_graph(
         if config.show_cuda:
             kernels = [step.kernel for step in plan.steps if isinstance(step, KernelStep)]
             emit_cuda(kernels, unit, graph.name, line_table)
+        costs = plan_costs(plan)
+        emit("kernel.cost", unit, costs, graph=graph.name, costs=costs.facts())
     return compiled
 
 
@@ -105,24 +115,28 @@ def plan_graph(graph: Graph, lowered: tuple, fuse: bool) -> tuple[Plan, Fusion]:
 
 def generate(graph: Graph, plan: Plan, options: KernelOptions) -> Compiled:
     """Source for every step, and the function that runs them."""
-    names = host.host_names()
-    sources = []
-    for number, step in enumerate(plan.steps):
-        if isinstance(step, EagerStep):
-            names[f"eager_{number}"] = host.eager_step(step.node)
-        if not isinstance(step, KernelStep):
-            continue
-        verify_kernel(step.kernel)
-        source = generate_source(step.kernel)
-        run = run_by(options.executor, step.kernel, source)
-        if source.messages:
-            run = host.guarded(run, step.kernel, source.messages)
-        names[source.name] = run
-        sources.append(source)
+    names, sources = host.host_names(), []
+    meter = Meter() if wants("runtime.kernels") else None
+    run: Callable[..., Any]
+    for name, step in zip(plan.names(), plan.steps, strict=True):
+        if isinstance(step, KernelStep):
+            verify_kernel(step.kernel)
+            sources.append(generate_source(step.kernel))
+            run = kernel_run(step.kernel, sources[-1], options)
+        else:
+            made = host.product_step if isinstance(step, ProductStep) else host.eager_step
+            run = made(step.node)
+        names[name] = meter.counted(name, step, run) if meter is not None else run
     text = host_source(plan, graph.name)
     exec(compile(text, f"<minitorch2 host {graph.name}>", "exec"), names)
     run_name = identifier("run", graph.name)
-    return Compiled(graph, plan, Sources(tuple(sources), text), names[run_name])
+    return Compiled(graph, plan, Sources(tuple(sources), text), names[run_name], meter)
+
+
+def kernel_run(kernel: Kernel, source: KernelSource, options: KernelOptions) -> Run:
+    """The launch of a kernel, whose checks raise with the user's line."""
+    run = run_by(options.executor, kernel, source)
+    return host.guarded(run, kernel, source.messages) if source.messages else run
 
 
 def run_by(name: str, kernel: Kernel, source: KernelSource) -> Run:

@@ -21,6 +21,7 @@ from minitorch2.jit.ir.graph import Node, Value, map_values, values_in
 from minitorch2.jit.shapes.size_expression import SizeExpression
 from minitorch2.kernels.executors import Run, flat
 from minitorch2.kernels.loop_ir import Check, Kernel, Loop, Reduce, Require, Statement
+from minitorch2.kernels.lower.nests import tensor_type
 from minitorch2.kernels.runtime.buffers import empty
 from minitorch2.kernels.runtime.signature import KernelFailure
 from minitorch2.layouts import Layout
@@ -65,13 +66,17 @@ def written(target: Tensor, memory: numpy.ndarray) -> None:
     target.storage.version += 1
 
 
-def matmul(left: numpy.ndarray, right: numpy.ndarray, result: numpy.ndarray) -> None:
-    """A product straight into its memory."""
+def product_step(node: Node) -> Callable[..., None]:
+    """A function of two arrays and the memory of their product."""
+    return _matmul_16 if tensor_type(node.results[0]).dtype.short in ("f16", "bf16") else _matmul
+
+
+def _matmul(left: numpy.ndarray, right: numpy.ndarray, result: numpy.ndarray) -> None:
     product(left, right, result)
 
 
-def matmul_16(left: numpy.ndarray, right: numpy.ndarray, result: numpy.ndarray) -> None:
-    """A product of 16-bit floats, computed in f32 as eager does."""
+def _matmul_16(left: numpy.ndarray, right: numpy.ndarray, result: numpy.ndarray) -> None:
+    """Of 16-bit floats, computed in f32 as eager does."""
     result[...] = product(left.astype(numpy.float32), right.astype(numpy.float32))
 
 
@@ -154,5 +159,5 @@ def _origin_of(body: tuple[Statement, ...], message: str) -> Origin | None:
 
 def host_names() -> dict[str, Any]:
     """The names a generated host function may use, beside its kernels."""
-    own = (contiguous, strided, tensor, alias, written, matmul, matmul_16, empty)
+    own = (contiguous, strided, tensor, alias, written, empty)
     return {each.__name__: each for each in own} | {d.short: d.numpy for d in dtypes.ALL}

@@ -24,7 +24,7 @@ import threading
 import types
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +39,7 @@ from minitorch2.jit.ir.graph import Graph
 from minitorch2.jit.ir.interpreter import interpret, run_captured
 from minitorch2.jit.passes.options import PassOptions
 from minitorch2.kernels.backend import KernelOptions, compile_graph
+from minitorch2.kernels.meter import Tallies
 from minitorch2.nn.module import Module
 
 Runnable = Callable[[list[Any]], list[Any]]
@@ -208,14 +209,10 @@ class CompiledFunction:
         recompilations, and the bytes saved for the backward in one call (known sizes only).
         """
         found = {"graphs": 0, "nodes": 0, "kernels": 0, "calls": 0, "saved_bytes": 0}
-        for entry in (entry for group in self.cache.entries.values() for entry in group):
-            if entry.program is None:
-                continue
+        for captured, program in self._programs():
             found["graphs"] += 1
-            found["nodes"] += len(entry.program.graph.nodes)
-            late = getattr(entry.run, "__globals__", {}).get("COMPILED")
-            program = getattr(late, "run", None)
-            if isinstance(program, CompiledProgram):
+            found["nodes"] += len(captured.graph.nodes)
+            if program is not None:
                 found["calls"] += program.calls
                 found["saved_bytes"] += program.saved_bytes()
                 for part in (program.forward, program.backward):
@@ -224,6 +221,27 @@ class CompiledFunction:
         found["breaks"] = len(self.cache.breaks)
         found["recompiles"] = len(self.cache.recompiles)
         return found
+
+    def tallies(self) -> Tallies:
+        """The launches of all kernels that were compiled while "runtime.kernels" was wanted."""
+        rows = []
+        for number, (_, program) in enumerate(self._programs(), 1):
+            if program is None:
+                continue
+            for half, part in (("forward", program.forward), ("backward", program.backward)):
+                meter = getattr(part, "meter", None)
+                names = [half] if program.partition is not None else []
+                names += [f"of compilation {number}"] if len(self.cache.recompiles) else []
+                rows += [(" ".join(names), tally) for tally in meter.tallies] if meter else []
+        return Tallies(tuple(rows))
+
+    def _programs(self) -> Iterator[tuple[CapturedProgram, CompiledProgram | None]]:
+        """What was captured, in order, and what it was compiled to (unless it runs op by op)."""
+        for entry in (entry for group in self.cache.entries.values() for entry in group):
+            if entry.program is not None:
+                late = getattr(entry.run, "__globals__", {}).get("COMPILED")
+                program = getattr(late, "run", None)
+                yield entry.program, program if isinstance(program, CompiledProgram) else None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.cache(*args, **kwargs)
@@ -240,10 +258,13 @@ _kept: "list[CompiledFunction]" = []
 
 
 def emit_totals() -> None:
-    """Emit one `runtime.totals` event for each compiled function that is still alive."""
+    """Emit `runtime.kernels` and `runtime.totals` for each compiled function that is alive."""
     for reference in _compiled:
         function = reference()
         if function is not None:
+            tallies = function.tallies()
+            if tallies.rows:
+                emit("runtime.kernels", function.cache.unit, tallies, kernels=tallies.facts())
             totals = function.totals()
             text = "\n".join(f"{name.replace('_', ' ')}: {count}" for name, count in totals.items())
             emit("runtime.totals", function.cache.unit, text, **totals)

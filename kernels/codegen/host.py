@@ -1,7 +1,7 @@
 """The host function of a compiled graph: a flat Python function that launches its steps in order.
 
 In: a Plan. Out: the source of a function of a list of tensors, and the values its free names stand
-for. It allocates memory, launches kernels, calls numpy.matmul, and wraps the results:
+for. It allocates memory, launches kernels, calls matrix products, and wraps the results:
 
     def loss(inputs):
         in_x = contiguous(inputs[0])
@@ -61,8 +61,8 @@ class _HostWriter:
         self.lines.append(f"def {identifier('run', self.name)}(inputs):")
         self.prologue()
         last = self.last_uses()
-        for number, step in enumerate(self.plan.steps):
-            self.step(number, step)
+        for number, (name, step) in enumerate(zip(self.plan.names(), self.plan.steps, strict=True)):
+            self.step(name, step)
             dead = [v for v in step.uses() if last.get(v) == number and v in self.alive]
             if dead:
                 self.line(f"del {', '.join(self.names[v] for v in dict.fromkeys(dead))}")
@@ -122,26 +122,24 @@ class _HostWriter:
         size = self.program.layout(value).size()
         self.line(f"{self.names[value]} = empty(({size},), {tensor_type(value).dtype.short})")
 
-    def step(self, number: int, step: PlanStep) -> None:
+    def step(self, name: str, step: PlanStep) -> None:
         match step:
             case KernelStep():
                 self.kernel(step)
             case ProductStep(node, result):
                 self.allocate(result)
                 left, right = arguments(node)
-                self.product(left, right, result)
+                self.product(name, left, right, result)
             case EagerStep(node):
-                self.eager(number, node)
+                self.eager(name, node)
 
-    def product(self, left: Value, right: Value, result: Value) -> None:
+    def product(self, name: str, left: Value, right: Value, result: Value) -> None:
         """Call matmul; many products with one matrix become one product of all their rows."""
         views = [self.program.host_view(value) for value in (left, right, result)]
         a, b, c = (view for view in views if view is not None)
         if len(a.shape) > 2 and len(b.shape) == 2:
             a, c = _rows_merged(a, c)
-        short = tensor_type(result).dtype.short
-        call = "matmul_16" if short in ("f16", "bf16") else "matmul"
-        self.line(f"{call}({self.strided(a)}, {self.strided(b)}, {self.strided(c)})")
+        self.line(f"{name}({self.strided(a)}, {self.strided(b)}, {self.strided(c)})")
 
     def kernel(self, step: KernelStep) -> None:
         """Launch a kernel; the comment names the op that each result comes from."""
@@ -156,7 +154,7 @@ class _HostWriter:
             f"({step.cost}) / 10")  # fmt: skip
         self.line(f"{step.kernel.name}({total}, {arrays}, {sizes}, {numbers}, {cost})")
 
-    def eager(self, number: int, node: Node) -> None:
+    def eager(self, name: str, node: Node) -> None:
         """Run a node through the dispatcher; its results are copied to row-major memory."""
         values = list(dict.fromkeys(values_in(node.args)))
         given = [self.view(v) if isinstance(v.type, TensorType) else self.names[v] for v in values]
@@ -166,7 +164,7 @@ class _HostWriter:
             self.names[value] = identifier("v", value.id)
             self.alive.add(value)
         results = tuple_text([self.names[value] for value in node.results])
-        self.line(f"{results} = eager_{number}({tuple_text(given)}, {sizes})")
+        self.line(f"{results} = {name}({tuple_text(given)}, {sizes})")
 
     def view(self, value: Value) -> str:
         """A value as a numpy array of its own shape."""

@@ -11,4 +11,5 @@ fusion.py    the groups, and a reason for every refusal
 loops.py     loops collapsed and made parallel
 gpu.py       the same loops dealt to a GPU's blocks, warps, threads and vectors
 plan.py      the steps of the whole graph
+cost.py      what each step must move and compute
 """

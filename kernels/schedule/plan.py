@@ -9,6 +9,7 @@ Source: reference-counted pools instead of a static memory plan, as measured in 
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import count
 
 from minitorch2.artifacts import Origin
 from minitorch2.jit.ir.graph import Node, Value
@@ -74,6 +75,18 @@ class Plan:
 
     program: Program
     steps: tuple[PlanStep, ...]
+
+    def names(self) -> tuple[str, ...]:
+        """What the host function calls each step: its kernel's name, matmul_0, eager_0, ..."""
+        numbers = {"matmul": count(), "eager": count()}
+        return tuple(_name(step, numbers) for step in self.steps)
+
+
+def _name(step: PlanStep, numbers: "dict[str, count[int]]") -> str:
+    if isinstance(step, KernelStep):
+        return step.kernel.name
+    stem = "matmul" if isinstance(step, ProductStep) else "eager"
+    return f"{stem}_{next(numbers[stem])}"
 
 
 def build_plan(program: Program, fusion: Fusion) -> Plan:

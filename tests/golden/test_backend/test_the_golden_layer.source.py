@@ -83,7 +83,7 @@ def run_layer(inputs):
     in_b = contiguous(inputs[2].array)
     s0 = in_x.shape[0]
     v_1 = empty((16*s0,), f32)
-    matmul(in_x, strided(in_w, (8, 16), (1, 8), 0), strided(v_1, (s0, 16), (16, 1), 0))
+    matmul_0(in_x, strided(in_w, (8, 16), (1, 8), 0), strided(v_1, (s0, 16), (16, 1), 0))
     v_7 = empty((16*s0,), f32)
     kernel_0(s0, (v_1, in_b, v_7), (s0,), (), 56.1)
     del v_1
