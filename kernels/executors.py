@@ -20,6 +20,7 @@ from minitorch2.kernels.codegen.source import KernelSource
 from minitorch2.kernels.interpreter import interpret_kernel
 from minitorch2.kernels.loop_ir import Kernel
 from minitorch2.kernels.runtime.compile import compile_kernel, plain_kernel
+from minitorch2.kernels.runtime.launcher import direct
 
 Run = Callable[[int, Sequence[Any], Sequence[int], Sequence[Any], float], None]
 
@@ -30,7 +31,8 @@ def executor(name: str, kernel: Kernel, source: KernelSource) -> Run:
 
 
 def _numba(kernel: Kernel, source: KernelSource) -> Run:
-    return compile_kernel(source.text, source.signature).launch
+    compiled = compile_kernel(source.text, source.signature)
+    return direct(compiled.address, compiled.signature) or compiled.launch
 
 
 def _python(kernel: Kernel, source: KernelSource) -> Run:

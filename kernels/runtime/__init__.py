@@ -13,6 +13,7 @@ Files, in reading order:
 - native.py      a writer for small native functions
 - pool_code.py   the threads' native half: parts of a job, waiting, locks
 - pool_blas.py   BLAS's jobs and batches of products on these threads
+- pool_launch.py a launch that Python calls without ctypes
 - queue_pool.py  the same in Python alone, where there are no futexes
 - buffers.py     output and temporary arrays
 """

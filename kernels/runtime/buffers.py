@@ -13,89 +13,100 @@ Source: https://docs.pytorch.org/docs/stable/notes/cuda.html#memory-management (
 """
 
 import math
-import os
-import threading
-import weakref
 from collections.abc import Sequence
 
 import numpy as np
 
 ALIGNMENT = 64
-POOLED_FROM = 4096
 KEPT_AT_MOST = 1 << 30
 
 
+class Memory(np.ndarray):
+    """Aligned bytes. A type of its own, or numpy would let arrays skip the block between."""
+
+    __slots__ = ()
+
+
+class Block(np.ndarray):
+    """Memory that is lent: arrays made on a block, and all their views, keep it alive.
+
+    `base` is the memory itself. It returns to the pool when the block dies.
+    """
+
+    __slots__ = ()
+
+    def __del__(self) -> None:
+        memory = self.base
+        if type(memory) is Memory:  # else a view that somebody made of a block
+            pool.give_back(memory)
+
+
 class BufferPool:
-    """Free blocks by size, and counters of what is in use."""
+    """Free memory by size, and counters of what is in use.
+
+    There is no lock, as a block may die at any time: a list hands out each item once, and the
+    interpreter's lock covers the counters.
+    """
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
-        self.free: dict[int, list[np.ndarray]] = {}
+        self.free: dict[int, list[Memory]] = {}
         self.kept = self.allocated = self.peak = 0
         self.hits = self.misses = 0
 
-    def take(self, size: int) -> np.ndarray:
-        """A flat array of `size` bytes, at an address that is a multiple of 64."""
+    def take(self, size: int) -> Block:
+        """A block of at least `size` bytes, at an address that is a multiple of 64."""
         rounded = rounded_size(size)
-        if rounded < POOLED_FROM:
-            return aligned(rounded)[:size]
-        with self.lock:
-            blocks = self.free.get(rounded)
-            block = blocks.pop() if blocks else None
-            if block is not None:
-                self.hits += 1
-                self.kept -= rounded
-            else:
-                self.misses += 1
-            self.allocated += rounded
-            self.peak = max(self.peak, self.allocated)
-        if block is None:
-            block = aligned(rounded)
-        lent = np.frombuffer(block.data, np.uint8)
-        weakref.finalize(lent, self._give_back, block).atexit = False
-        return lent[:size]
+        self.allocated += rounded
+        if self.allocated > self.peak:
+            self.peak = self.allocated
+        try:
+            memory = self.free[rounded].pop()
+        except LookupError:
+            self.misses += 1
+            return aligned(rounded).view(Block)
+        self.hits += 1
+        self.kept -= rounded
+        return memory.view(Block)
 
-    def _give_back(self, block: np.ndarray) -> None:
-        with self.lock:
-            self.allocated -= block.nbytes
-            if self.kept + block.nbytes > KEPT_AT_MOST:
-                return
-            self.kept += block.nbytes
-            self.free.setdefault(block.nbytes, []).append(block)
+    def give_back(self, memory: Memory) -> None:
+        """Keep memory that nobody uses any more, unless there is too much of it."""
+        size = memory.nbytes
+        self.allocated -= size
+        if self.kept + size > KEPT_AT_MOST:
+            return
+        self.kept += size
+        try:
+            self.free[size].append(memory)
+        except LookupError:
+            self.free.setdefault(size, []).append(memory)
 
     def clear(self) -> None:
-        """Let go of all free blocks."""
-        with self.lock:
-            self.free.clear()
-            self.kept = 0
+        """Let go of all free memory."""
+        for size, memories in list(self.free.items()):
+            self.kept -= size * len(memories)
+            memories.clear()
 
 
 def rounded_size(size: int) -> int:
     """The block size for `size` bytes: a multiple of 64, coarser for large blocks."""
     step = ALIGNMENT if size < 1 << 16 else 4096
-    return max(ALIGNMENT, -(-size // step) * step)
+    return -(-size // step) * step or ALIGNMENT
 
 
-def aligned(size: int) -> np.ndarray:
-    """A new block of bytes, aligned."""
+def aligned(size: int) -> Memory:
+    """New memory, aligned."""
     raw = np.empty(size + ALIGNMENT, np.uint8)
     start = -raw.ctypes.data % ALIGNMENT
-    return raw[start : start + size]
+    return raw[start : start + size].view(Memory)
 
 
 pool = BufferPool()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=lambda: pool.lock.acquire(),
-        after_in_parent=lambda: pool.lock.release(),
-        after_in_child=lambda: pool.lock.release(),
-    )
 
 
 def empty(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
     """An uninitialised array of this shape and dtype, contiguous and 64-byte aligned."""
-    count = math.prod(shape)
-    return pool.take(count * dtype.itemsize).view(dtype).reshape(shape)
+    count = shape[0] if len(shape) == 1 else math.prod(shape)
+    return np.ndarray(shape, dtype, pool.take(count * dtype.itemsize))
 
 
 def memory_stats() -> dict[str, int]:

@@ -18,13 +18,16 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from minitorch2.config import config
+from minitorch2.kernels.runtime import pool as threads
+from minitorch2.kernels.runtime import pool_launch
 from minitorch2.kernels.runtime.pool import pool
-from minitorch2.kernels.runtime.signature import KernelFailure
+from minitorch2.kernels.runtime.pool_launch import SERIAL_NANOSECONDS
+from minitorch2.kernels.runtime.signature import KernelFailure, KernelSignature
 
-SERIAL_NANOSECONDS = 20_000.0
 PART_NANOSECONDS = 25_000.0
 PARTS_OF_A_THREAD = 4
 Native = Callable[[bytes, int, int], int]
+Launch = Callable[[int, tuple, tuple, tuple, float], None]
 Arguments = tuple[int, Sequence[int], Sequence[int], Sequence[float]]
 
 
@@ -71,6 +74,17 @@ def run(native: Native, layout: struct.Struct, arguments: Arguments, cost: float
     for i in range(parts):
         if rows[2 * i]:
             raise KernelFailure(rows[2 * i], rows[2 * i + 1])
+
+
+def direct(address: int, signature: KernelSignature) -> Launch | None:
+    """The launch of a kernel as a built-in function; None where there is no such thing.
+
+    Its arguments: total, a tuple of arrays (or addresses), one of sizes, one of scalars, cost.
+    """
+    if not (threads.supported() and pool_launch.supported()):
+        return None
+    function = threads.code().address["launch"]
+    return pool_launch.built_in(function, address, signature, parts_for)
 
 
 class StatusRow(threading.local):

@@ -23,9 +23,11 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import llvmlite
+
 from minitorch2.backends import blas
 from minitorch2.kernels.runtime import cache as disk
-from minitorch2.kernels.runtime import native, pool_blas, pool_code
+from minitorch2.kernels.runtime import native, pool_blas, pool_code, pool_launch
 from minitorch2.kernels.runtime.machine import cpu, load_symbols
 from minitorch2.kernels.runtime.queue_pool import QueuePool
 
@@ -45,7 +47,7 @@ FUNCTIONS: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "alive": (SHORT, ()),
     "reset": (None, (SHORT,)),
 }
-ADDRESSES = ("blas", "gemm_f32", "gemm_f64")
+ADDRESSES = ("blas", "gemm_f32", "gemm_f64", "launch")
 
 
 def supported() -> bool:
@@ -56,13 +58,15 @@ def supported() -> bool:
 def _build() -> bytes:
     code = pool_code.PoolCode(*ARCHITECTURES[platform.machine()])
     pool_blas.add_all(code)
+    pool_launch.add_launch(code)
     return native.compile_module(code)
 
 
 def _object() -> bytes:
     """The native half, compiled or from the disk."""
-    digest = hashlib.sha256("/".join(cpu()).encode())
-    for module in (native, pool_code, pool_blas):
+    layout = pool_launch.ITEMS, pool_launch.ARRAY_DATA, pool_launch.BYTES_DATA
+    digest = hashlib.sha256(repr((cpu(), layout, llvmlite.__version__)).encode())
+    for module in (native, pool_code, pool_blas, pool_launch):
         digest.update(Path(str(module.__file__)).read_bytes())
     key = digest.hexdigest()
     data = disk.load(key)

@@ -59,7 +59,7 @@ class PoolCode(Module):
         self.finish = self._finish()
         self.everything = self._everything()
         self._work()
-        self._run()
+        self.run = self._run()
         self._hold_and_release()
         self._wake_and_reset()
 
@@ -233,7 +233,7 @@ class PoolCode(Module):
             f.add_to(self.sleepers, -1)
         f.builder.unreachable()
 
-    def _run(self) -> None:
+    def _run(self) -> Function:
         f = self.function("run", I64, [I64, I64, I64], export=True)
         kernel, block, count = f.arguments
         shared = f.variable(0, I1)
@@ -255,6 +255,7 @@ class PoolCode(Module):
             with f.when(f.test(code, "!=", 0)):
                 f.ret(f.builder.add(i, I64(1)))
         f.ret(0)
+        return f
 
     def _hold_and_release(self) -> None:
         # The pool first: a BLAS call that waits for it gives up after a while, see Note [Serial,
