@@ -242,7 +242,7 @@ neural(
 def _one_hot(input, num_classes):
     if num_classes < 0:
         num_classes = int(input.max().item()) + 1
-    if input.storage.block is not None and input.numel():  # nothing to look at while tracing
+    if input.storage.block is not None and input.numel():  # while tracing, scatter must find out
         low, high = int(input.min().item()), int(input.max().item())
         if low < 0 or high >= num_classes:
             raise OperationError(
@@ -250,8 +250,8 @@ def _one_hot(input, num_classes):
                 f"Class values must be from 0 to num_classes - 1, but go from {low} to {high}",
                 "raise num_classes, or check the class numbers",
             )
-    classes = _op("range_", 0, num_classes, 1, None, input.device)
-    return (input.unsqueeze(-1) == classes).to(dtypes.int64)
+    zeros = _op("full", (*input.shape, num_classes), 0, dtypes.int64, input.device)
+    return _op("scatter", zeros, -1, input.unsqueeze(-1), 1)
 
 
 neural(

@@ -102,6 +102,8 @@ defop(
 def _expand_inverse(base, value, size):
     if base.layout.shape == value.layout.shape:
         return value
+    if any(size == 0 for size in value.layout.shape):  # nothing was written
+        return base
     raise ViewError(
         "a write through an expanded tensor",
         "unsupported operation: more than one element of the written-to tensor refers to a "

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import minitorch2 as torch
-from minitorch2.errors import DivisionByZero, GraphFreed, SavedTensorModified
+from minitorch2.errors import DivisionByZero, GraphFreed, OperationError, SavedTensorModified
 
 BACKENDS = ["eager", "aot_eager", "interpreter"]
 
@@ -312,3 +312,11 @@ def test_a_view_keeps_its_history_when_it_is_written_without_one(backend):
         result.sum().backward()
         found.append((result.tolist(), x.grad.tolist()))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("backend", [*BACKENDS, "numba"])
+def test_a_class_that_is_none_is_refused(backend):
+    function = torch.compile(lambda x: torch.nn.functional.one_hot(x, 3), backend=backend)
+    assert function(torch.tensor([0, 2])).tolist() == [[1, 0, 0], [0, 0, 1]]
+    with pytest.raises(OperationError):
+        function(torch.tensor([0, 3]))
