@@ -12,6 +12,7 @@ Source: torch's documentation of each function.
 import os
 from typing import Any
 
+from minitorch2.backends import blas
 from minitorch2.config import config
 from minitorch2.errors import ArgumentValueError, DtypeError, ShapeError
 from minitorch2.layouts import broadcast_shapes
@@ -244,12 +245,13 @@ def _product(size: dict[str, Any], letters: list[str]) -> Any:
 
 
 def set_num_threads(count: int) -> None:
-    """Use at most `count` threads for compiled kernels."""
+    """Use at most `count` threads for compiled kernels and for large matrix products."""
     if count < 1:
         raise ArgumentValueError(
             f"set_num_threads({count})", "expects a positive integer", "give 1 or more"
         )
     config.threads = count
+    blas.set_threads(count)
 
 
 def get_num_threads() -> int:

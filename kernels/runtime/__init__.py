@@ -5,7 +5,9 @@ Files, in reading order:
 - compile.py     source to CompiledKernel: dictionary, then disk, then LLVM
 - translate.py   source to LLVM, statement by statement
 - numba_frontend.py  the same by Numba, as judge (the only file here that imports it)
+- line_info.py   which instruction comes from which line of the source, for texts
 - build.py       source to object code
+- native_text.py what LLVM made of a kernel, as text
 - machine.py     the CPU, and loading object code
 - cache.py       object code on disk
 - launcher.py    in how many parts a kernel runs, and what it reports
@@ -14,6 +16,7 @@ Files, in reading order:
 - pool_code.py   the threads' native half: parts of a job, waiting, locks
 - pool_blas.py   BLAS's jobs and batches of products on these threads
 - pool_launch.py a launch that Python calls without ctypes
+- products.py    batches of small matrix products
 - queue_pool.py  the same in Python alone, where there are no futexes
 - buffers.py     output and temporary arrays
 """

@@ -115,26 +115,32 @@ def product(a: numpy.ndarray, b: numpy.ndarray, out: numpy.ndarray | None = None
     if each > SERIAL_LIMIT:
         with large:
             return numpy.matmul(a, b, out=out)
-    if total > SPREAD_FROM and out is not None and out.ndim > 2 and _spread:
+    if total > SPREAD_FROM and _spread and a.shape[:-2] == b.shape[:-2] != ():
+        if out is None:
+            out = numpy.empty((*a.shape[:-1], columns), numpy.result_type(a, b))
         if _spread[0](a, b, out):
             return out
-    return _on_one_thread(a, b, out)
-
-
-def _on_one_thread(a: numpy.ndarray, b: numpy.ndarray, out: numpy.ndarray | None) -> numpy.ndarray:
-    """numpy.matmul while OpenBLAS is set to one thread; the last such product sets it back."""
-    global _serial
-    assert _set_threads is not None
-    with _guard:
-        _serial += 1
-        if _serial == 1:
-            _set_threads(1)
-    try:
+    with one_thread():
         return numpy.matmul(a, b, out=out)
-    finally:
+
+
+class one_thread:
+    """`with one_thread():` OpenBLAS is set to one thread; the last one out sets it back."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        global _serial
+        with _guard:
+            _serial += 1
+            if _serial == 1 and _set_threads is not None:
+                _set_threads(1)
+
+    def __exit__(self, *_: object) -> None:
+        global _serial
         with _guard:
             _serial -= 1
-            if not _serial:
+            if not _serial and _set_threads is not None:
                 _set_threads(_default_threads)
 
 
