@@ -9,8 +9,13 @@ Example: `build_object(source, signature, "mt2_1f...")` is the bytes of an objec
 Source: https://llvmlite.readthedocs.io/en/latest/user-guide/binding/optimization-passes.html
 """
 
+import ctypes
+from functools import cache
+
 import llvmlite.binding as llvm
 from llvmlite import ir
+from llvmlite.binding import ffi
+from llvmlite.binding.context import create_context
 
 from minitorch2.kernels.runtime.machine import target_machine
 from minitorch2.kernels.runtime.signature import KernelSignature
@@ -19,12 +24,15 @@ from minitorch2.kernels.runtime.translate import Call, parameter_types, translat
 WORD = ir.IntType(64)
 BYTE = ir.IntType(8)
 STATUS_BYTES = 16
+SPEED_LEVEL = 2  # 3 unrolls before it vectorizes: twice as long to compile, and no faster to run
 
 
-def lowered(source: str, signature: KernelSignature, frontend: str) -> tuple[ir.Module, Call]:
+def lowered(
+    source: str, signature: KernelSignature, frontend: str, with_lines: bool = False
+) -> tuple[ir.Module, Call]:
     """The source as LLVM by "direct" or "numba", and how to write a call of its kernel."""
     if frontend == "direct":
-        return translate(source, signature)
+        return translate(source, signature, with_lines)
     from minitorch2.kernels.runtime.numba_frontend import numba_module
 
     return numba_module(source, signature)
@@ -50,6 +58,7 @@ def _chunk(
 def _add_wrapper(module: ir.Module, signature: KernelSignature, symbol: str, call: Call) -> None:
     """Define `symbol(block, i, n) -> status`, which calls the kernel on one chunk."""
     wrapper = ir.Function(module, ir.FunctionType(WORD, [WORD] * 3), symbol)
+    wrapper.attributes.add("nounwind")
     builder = ir.IRBuilder(wrapper.append_basic_block())
     block, i, n = wrapper.args
     slots = builder.inttoptr(block, WORD.as_pointer())
@@ -72,43 +81,82 @@ def _add_wrapper(module: ir.Module, signature: KernelSignature, symbol: str, cal
     builder.ret(builder.load(status))
 
 
-def _optimized(module: ir.Module, symbol: str, machine: llvm.TargetMachine) -> llvm.ModuleRef:
-    """The module after LLVM's passes, with `symbol` as its only public name."""
-    parsed = llvm.parse_assembly(str(module))
-    parsed.data_layout = str(machine.target_data)
-    for function in parsed.functions:
+@cache
+def _unlocked() -> ctypes.CDLL:
+    """LLVM's two long calls without the lock that llvmlite puts around every call.
+
+    LLVM itself only asks that each thread stays in a context of its own, as `_compiled` does.
+    """
+    library = ctypes.CDLL(ffi.lib._name)
+    for name in ("LLVMPY_RunNewModulePassManager", "LLVMPY_TargetMachineEmitToMemory"):
+        function, locked = getattr(library, name), getattr(ffi.lib, name)
+        function.argtypes, function.restype = locked.argtypes, locked.restype
+    return library
+
+
+def _optimize(module: llvm.ModuleRef, symbol: str, machine: llvm.TargetMachine) -> None:
+    """Run LLVM's passes, with `symbol` as the only public name."""
+    module.data_layout = str(machine.target_data)
+    for function in module.functions:
         if not function.is_declaration:
             function.linkage = "external" if function.name == symbol else "internal"
-    for variable in parsed.global_variables:
+    for variable in module.global_variables:
         if not variable.is_declaration:
             variable.linkage = "internal"
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options = llvm.create_pipeline_tuning_options(speed_level=SPEED_LEVEL)
     options.loop_vectorization = options.slp_vectorization = options.loop_interleaving = True
     builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(parsed, builder)
-    return parsed
+    _unlocked().LLVMPY_RunNewModulePassManager(builder.getModulePassManager(), module, builder)
+
+
+def _emit(module: llvm.ModuleRef, machine: llvm.TargetMachine, as_object: bool) -> bytes:
+    """Object code, or assembly text."""
+    with ffi.OutputString() as error:
+        buffer = _unlocked().LLVMPY_TargetMachineEmitToMemory(machine, module, as_object, error)
+        if not buffer:
+            raise RuntimeError(str(error))
+    try:
+        size = ffi.lib.LLVMPY_GetBufferSize(buffer)
+        return ctypes.string_at(ffi.lib.LLVMPY_GetBufferStart(buffer), size)
+    finally:
+        ffi.lib.LLVMPY_DisposeMemoryBuffer(buffer)
 
 
 def _compiled(
-    source: str, signature: KernelSignature, symbol: str, frontend: str
-) -> tuple[llvm.TargetMachine, llvm.ModuleRef]:
+    source: str, signature: KernelSignature, symbol: str, frontend: str, as_object: bool
+) -> bytes:
     module, call = lowered(source, signature, frontend)
     _add_wrapper(module, signature, symbol, call)
     machine = target_machine()
-    return machine, _optimized(module, symbol, machine)
+    with create_context() as context, llvm.parse_assembly(str(module), context) as parsed:
+        _optimize(parsed, symbol, machine)
+        return _emit(parsed, machine, as_object)
 
 
 def build_object(
     source: str, signature: KernelSignature, symbol: str, frontend: str = "direct"
 ) -> bytes:
     """Compile one kernel; raises KernelSourceError when its source is no kernel."""
-    machine, module = _compiled(source, signature, symbol, frontend)
-    return machine.emit_object(module)
+    return _compiled(source, signature, symbol, frontend, as_object=True)
 
 
 def build_assembly(
     source: str, signature: KernelSignature, symbol: str, frontend: str = "direct"
 ) -> str:
     """The assembly of what `build_object` gives."""
-    machine, module = _compiled(source, signature, symbol, frontend)
-    return machine.emit_assembly(module)
+    return _compiled(source, signature, symbol, frontend, as_object=False).decode()
+
+
+def build_texts(
+    source: str, signature: KernelSignature, symbol: str, frontend: str = "direct"
+) -> tuple[str, str]:
+    """The optimized LLVM and the assembly of what `build_object` gives.
+
+    By "direct" both name the line of the source that each instruction comes from.
+    """
+    module, call = lowered(source, signature, frontend, with_lines=True)
+    _add_wrapper(module, signature, symbol, call)
+    machine = target_machine()
+    with create_context() as context, llvm.parse_assembly(str(module), context) as parsed:
+        _optimize(parsed, symbol, machine)
+        return str(parsed), _emit(parsed, machine, as_object=False).decode()
