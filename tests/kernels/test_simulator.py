@@ -143,8 +143,8 @@ def test_loops_stride_over_the_grid(blocks):
 
 
 def test_the_first_thread_stores_what_stands_in_no_threads_loop():
-    kernel = kernel_of("64", "for i in 4 warps {", "reduce j in 16 threads {",
-                       "v: f32 = a[16*i + j]", "} into r: f32 = sum(v)", "y[i] = r", "}")  # fmt: skip
+    fold = "reduce j in 16 threads {", "v: f32 = a[16*i + j]", "} into r: f32 = sum(v)"
+    kernel = kernel_of("64", "for i in 4 warps {", *fold, "y[i] = r", "}")
     wanted = numpy.arange(64).reshape(4, 16).sum(1)
     assert (simulate(kernel)[:4] == wanted).all()
 
