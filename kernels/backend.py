@@ -30,6 +30,7 @@ from minitorch2.kernels.loop_ir import Kernel
 from minitorch2.kernels.lower.lowering import lower_graph
 from minitorch2.kernels.meter import Meter
 from minitorch2.kernels.printer import Listing
+from minitorch2.kernels.runtime.compile import compile_kernels
 from minitorch2.kernels.schedule.cost import plan_costs
 from minitorch2.kernels.schedule.fusion import Fusion
 from minitorch2.kernels.schedule.plan import EagerStep, KernelStep, Plan, ProductStep, build_plan
@@ -115,14 +116,15 @@ def plan_graph(graph: Graph, lowered: tuple, fuse: bool) -> tuple[Plan, Fusion]:
 
 def generate(graph: Graph, plan: Plan, options: KernelOptions) -> Compiled:
     """Source for every step, and the function that runs them."""
-    names, sources = host.host_names(), []
+    names, sources = host.host_names(), kernel_sources(plan)
+    if options.executor == "numba" and config.cuda != "sim":
+        compile_kernels((source.text, source.signature) for source in sources)
+    source = iter(sources)
     meter = Meter() if wants("runtime.kernels") else None
     run: Callable[..., Any]
     for name, step in zip(plan.names(), plan.steps, strict=True):
         if isinstance(step, KernelStep):
-            verify_kernel(step.kernel)
-            sources.append(generate_source(step.kernel))
-            run = kernel_run(step.kernel, sources[-1], options)
+            run = kernel_run(step.kernel, next(source), options)
         else:
             made = host.product_step if isinstance(step, ProductStep) else host.eager_step
             run = made(step.node)
@@ -131,6 +133,14 @@ def generate(graph: Graph, plan: Plan, options: KernelOptions) -> Compiled:
     exec(compile(text, f"<minitorch2 host {graph.name}>", "exec"), names)
     run_name = identifier("run", graph.name)
     return Compiled(graph, plan, Sources(tuple(sources), text), names[run_name], meter)
+
+
+def kernel_sources(plan: Plan) -> list[KernelSource]:
+    """The source of each kernel of a plan, in order."""
+    kernels = [step.kernel for step in plan.steps if isinstance(step, KernelStep)]
+    for kernel in kernels:
+        verify_kernel(kernel)
+    return [generate_source(kernel) for kernel in kernels]
 
 
 def kernel_run(kernel: Kernel, source: KernelSource, options: KernelOptions) -> Run:

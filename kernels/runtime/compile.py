@@ -17,7 +17,8 @@ import ctypes
 import hashlib
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -144,6 +145,16 @@ def compile_kernel(source: str, signature: KernelSignature, frontend: str = "") 
     with _guard:
         _locks.pop(key, None)
     return found
+
+
+def compile_kernels(requests: Iterable[tuple[str, KernelSignature]]) -> None:
+    """Compile the kernels that are not there yet side by side, for `compile_kernel` to find."""
+    missing = {kernel_key(*each): each for each in requests}
+    missing = {key: each for key, each in missing.items() if key not in _kernels}
+    count = min(len(missing), launcher.thread_count())
+    if count > 1:
+        with ThreadPoolExecutor(count, "minitorch2-compile") as threads:
+            list(threads.map(lambda each: compile_kernel(*each), missing.values()))
 
 
 def _from_disk(

@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
+from minitorch2.config import config
+from minitorch2.kernels.runtime import cache, compile
+from minitorch2.kernels.runtime.build import build_object
 from minitorch2.kernels.runtime.compile import canonical, compile_kernel, kernel_key, plain_kernel
 from minitorch2.kernels.runtime.signature import KernelFailure, KernelSignature, KernelStatus
+from minitorch2.kernels.runtime.translate import KernelSourceError
 from minitorch2.kernels.vecmath.primitives import DTYPES
 
 pytestmark = pytest.mark.numba
@@ -26,6 +30,7 @@ def gather(lo, hi, index, x, y, n, status):
             return
         y[i] = x[u64(j)]
 """
+BAD = "def bad(lo, hi, x, status):\n    x[lo] = nothing(x[lo])\n"
 GATHER_SIGNATURE = KernelSignature(("i64", "f32", "f32"), sizes=1)
 
 
@@ -121,7 +126,7 @@ def test_the_key_depends_on_text_and_signature():
 def test_a_source_that_does_not_type_says_so():
     source = "def bad(lo, hi, x, status):\n    for i in range(lo, hi):\n"
     source += "        x[i] = fma(x[i], f64(1.0), x[i])\n"
-    with pytest.raises(Exception, match="cast the arguments first"):
+    with pytest.raises(KernelSourceError, match="cast the arguments first"):
         compile_kernel(source, KernelSignature(("f32",)))
 
 
@@ -133,3 +138,20 @@ def test_an_empty_range_runs_nothing():
 
 def test_it_prints_as_its_signature():
     assert "arrays(f64,f64) sizes(1)" in repr(compile_kernel(SCALE, SCALE_SIGNATURE))
+
+
+def test_several_kernels_compile_side_by_side(monkeypatch, tmp_path):
+    monkeypatch.setattr(config, "threads", 4)
+    monkeypatch.setattr(compile, "_kernels", {})
+    monkeypatch.setenv("MT2_CACHE_DIR", str(tmp_path / "together"))
+    requests = [
+        (SCALE.replace("offset)", f"offset) + f64({n})"), SCALE_SIGNATURE) for n in range(8)
+    ]
+    compile.compile_kernels([*requests, requests[0]])
+    assert len(compile._kernels) == 8
+    for source, signature in requests:
+        key = kernel_key(source, signature)
+        assert compile._kernels[key] is compile_kernel(source, signature)
+        assert cache.load(key) == build_object(source, signature, compile.symbol_of(key))
+    with pytest.raises(KernelSourceError, match="nothing is no helper"):
+        compile.compile_kernels([(GATHER, GATHER_SIGNATURE), (BAD, KernelSignature(("f32",)))])
