@@ -17,6 +17,7 @@ Source: NVVM IR specification, https://docs.nvidia.com/cuda/nvvm-ir-spec/; PTX I
 import operator
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from llvmlite import ir
@@ -236,29 +237,76 @@ def _set(context: Any, builder: ir.IRBuilder, sig: Any, values: Any) -> None:
     builder.store(data, builder.gep(values[0], [values[1]]))
 
 
-def _vector(context: Any, builder: ir.IRBuilder, pointer: Any, values: Any, width: int) -> Any:
-    """The address of a vector in global memory, and its alignment."""
-    data = context.get_data_type(pointer.dtype)
-    size = context.get_abi_sizeof(data) * width
-    first = builder.gep(values[0], [values[1]])
-    kind = ir.VectorType(data, width).as_pointer()
-    place = builder.addrspacecast(
-        builder.bitcast(first, kind), kind.pointee.as_pointer(GLOBAL_SPACE)
-    )
-    return place, min(size, 16)
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """How a vector travels: `count` words of a type, each with `share` elements of `bits` bits.
+
+    Elements of fewer than 32 bits share words, since PTX has vectors of at most four.
+    """
+
+    word: ir.Type
+    count: int
+    share: int
+    bits: int
+
+    @classmethod
+    def of(cls, context: Any, element: Any, width: int) -> "Vector":
+        """The vector of `width` elements of a Numba type."""
+        data = context.get_data_type(element)
+        bits = 8 * context.get_abi_sizeof(data)
+        if bits < 32 <= bits * width:
+            return cls(I32, bits * width // 32, 32 // bits, bits)
+        return cls(data, width, 1, bits)
+
+    def place(self, builder: ir.IRBuilder, values: Any) -> tuple[ir.Value, int]:
+        """Its address in global memory, and the alignment."""
+        kind = ir.VectorType(self.word, self.count) if self.count > 1 else self.word
+        first = builder.bitcast(builder.gep(values[0], [values[1]]), kind.as_pointer())
+        size = self.count * self.share * self.bits // 8
+        return builder.addrspacecast(first, kind.as_pointer(GLOBAL_SPACE)), min(size, 16)
+
+    def apart(self, builder: ir.IRBuilder, loaded: ir.Value) -> list[ir.Value]:
+        """Its elements."""
+        words = [loaded]
+        if self.count > 1:
+            words = [builder.extract_element(loaded, I32(at)) for at in range(self.count)]
+        if self.share == 1:
+            return words
+        small = ir.IntType(self.bits)
+        return [
+            builder.trunc(builder.lshr(word, I32(self.bits * part)), small)
+            for word in words
+            for part in range(self.share)
+        ]
+
+    def together(self, builder: ir.IRBuilder, parts: list[ir.Value]) -> ir.Value:
+        """The vector of these elements."""
+        words = parts
+        if self.share > 1:
+            words = []
+            for first in range(0, len(parts), self.share):
+                word: ir.Value = I32(0)
+                for at, part in enumerate(parts[first : first + self.share]):
+                    moved = builder.shl(builder.zext(part, I32), I32(self.bits * at))
+                    word = builder.or_(word, moved)
+                words.append(word)
+        if self.count == 1:
+            return words[0]
+        vector: ir.Value = ir.Constant(ir.VectorType(self.word, self.count), ir.Undefined)
+        for at, word in enumerate(words):
+            vector = builder.insert_element(vector, word, I32(at))
+        return vector
 
 
 def _load(width: int) -> Any:
     def load(typing_context: Any, pointer: Any, index: Any) -> Any:
         def write(context: Any, builder: ir.IRBuilder, sig: Any, values: Any) -> Any:
-            place, align = _vector(context, builder, pointer, values, width)
-            vector = builder.load(place, align=align)
+            vector = Vector.of(context, pointer.dtype, width)
+            place, align = vector.place(builder, values)
+            parts = vector.apart(builder, builder.load(place, align=align))
             model = context.data_model_manager[pointer.dtype]
-            parts = [
-                model.from_data(builder, builder.extract_element(vector, I32(lane)))
-                for lane in range(width)
-            ]
-            return context.make_tuple(builder, sig.return_type, parts)
+            numbers = [model.from_data(builder, part) for part in parts]
+            return context.make_tuple(builder, sig.return_type, numbers)
 
         return types.UniTuple(pointer.dtype, width)(pointer, types.uint64), write
 
@@ -266,15 +314,13 @@ def _load(width: int) -> Any:
 
 
 def _store(width: int) -> Any:
-    def store(typing_context: Any, pointer: Any, index: Any, *parts: Any) -> Any:
+    def store(typing_context: Any, pointer: Any, index: Any, *numbers: Any) -> Any:
         def write(context: Any, builder: ir.IRBuilder, sig: Any, values: Any) -> Any:
-            place, align = _vector(context, builder, pointer, values, width)
+            vector = Vector.of(context, pointer.dtype, width)
+            place, align = vector.place(builder, values)
             model = context.data_model_manager[pointer.dtype]
-            vector: Any = ir.Constant(place.type.pointee, ir.Undefined)
-            for lane, value in enumerate(values[2:]):
-                data = model.as_data(builder, value)
-                vector = builder.insert_element(vector, data, I32(lane))
-            builder.store(vector, place, align=align)
+            parts = [model.as_data(builder, value) for value in values[2:]]
+            builder.store(vector.together(builder, parts), place, align=align)
             return context.get_dummy_value()
 
         return types.void(pointer, types.uint64, *([pointer.dtype] * width)), write
