@@ -110,7 +110,7 @@ def partition(joint: Joint, output_count: int, written: Iterable[int] = ()) -> P
 def _checks(graph: Graph, tangents: tuple[Input, ...]) -> list[Value]:
     """Results of the forward's nodes that may fail: they run even if nobody uses them."""
     after = {declared.value for declared in tangents}
-    found = []
+    found: list[Value] = []
     for node in graph.nodes:
         if after.intersection(values_in(node.args)):
             after.update(node.results)

@@ -114,7 +114,7 @@ def _memory(library: Any, tensor: Any) -> tuple:
 def _sharing(library: Any, inputs: list[Any], results: list[Any]) -> list[Any]:
     """For each tensor: the first one that it is, and the first one whose memory it shares."""
     tensors = [item for item in [*inputs, *results] if isinstance(item, library.Tensor)]
-    found = []
+    found: list[Any] = []
     for tensor in tensors:
         same = next(i for i, other in enumerate(tensors) if other is tensor)
         place, offset = _memory(library, tensor)
@@ -171,9 +171,9 @@ def _compare_errors(
 def _compare_lists(what: str, want: list[Any], got: list[Any], bitwise: bool) -> list[str]:
     if len(want) != len(got):
         return [f"{len(got)} {what}s, expected {len(want)}"]
-    pairs = enumerate(zip(want, got, strict=True))
+    pairs = list(enumerate(zip(want, got, strict=True)))
     if what == "gradient":  # 0 * inf of a result that was overwritten: not computed when compiled
-        pairs = ((i, (a, _where_finite(a, b))) for i, (a, b) in pairs)
+        pairs = [(i, (a, _where_finite(a, b))) for i, (a, b) in pairs]
     return [f"{what} {i}: {text}" for i, (a, b) in pairs for text in _compare(a, b, bitwise)]
 
 
