@@ -19,6 +19,7 @@ schedule        which nests become one kernel
 codegen         kernels and host function as Python source
 executors.py    a kernel compiled, as plain Python, or interpreted
 host.py         what generated host functions call
+native.py       what LLVM made of the kernels, as text, while somebody asks
 meter.py        counts and times launches while somebody asks
 gpu.py          the kernels of a graph for a GPU: simulated, and shown
 backend.py      the whole way: compile_graph

@@ -9,7 +9,7 @@ Four events say what happened on the way: "loops.lowered" (one kernel for each n
 "loops.fused" (the kernels that run, and every refusal to fuse with its reason), "kernel.source"
 (their source and the host function's, with a table from source lines to user lines) and
 "kernel.cost" (what each step must move and compute). gpu.py adds those of the GPU's kernels when
-config.show_cuda asks for them.
+config.show_cuda asks for them, native.py what LLVM made of the CPU's when somebody wants it.
 
 Source: Inductor's compile_fx is the model of the interface.
 """
@@ -29,6 +29,7 @@ from minitorch2.kernels.gpu import emit_cuda, simulated
 from minitorch2.kernels.loop_ir import Kernel
 from minitorch2.kernels.lower.lowering import lower_graph
 from minitorch2.kernels.meter import Meter
+from minitorch2.kernels.native import emit_native
 from minitorch2.kernels.printer import Listing
 from minitorch2.kernels.runtime.compile import compile_kernels
 from minitorch2.kernels.schedule.cost import plan_costs
@@ -102,6 +103,7 @@ def compile_graph(
         if config.show_cuda:
             kernels = [step.kernel for step in plan.steps if isinstance(step, KernelStep)]
             emit_cuda(kernels, unit, graph.name, line_table)
+        emit_native(sources.kernels, unit, graph.name)
         costs = plan_costs(plan)
         emit("kernel.cost", unit, costs, graph=graph.name, costs=costs.facts())
     return compiled

@@ -31,6 +31,7 @@ from typing import Any, NoReturn
 
 from llvmlite import ir
 
+from minitorch2.kernels.runtime.line_info import LineInfo
 from minitorch2.kernels.runtime.signature import KernelSignature
 from minitorch2.kernels.vecmath import arithmetic
 from minitorch2.kernels.vecmath.helpers import HELPERS, INTEGERS, NUMBERS
@@ -84,10 +85,13 @@ INSTEAD = {
 }
 
 
-def translate(source: str, signature: KernelSignature) -> tuple[ir.Module, Call]:
+def translate(
+    source: str, signature: KernelSignature, with_lines: bool = False
+) -> tuple[ir.Module, Call]:
     """A module with the source's function, and a function that writes a call of it.
 
-    Raises KernelSourceError with the line that is not understood.
+    `with_lines`: every instruction says which line it comes from. Raises KernelSourceError with
+    the line that is not understood.
     """
     tree = ast.parse(source)
     if len(tree.body) != 1 or not isinstance(tree.body[0], ast.FunctionDef):
@@ -104,7 +108,7 @@ def translate(source: str, signature: KernelSignature) -> tuple[ir.Module, Call]
     # Inlined into its wrapper, it would carry "noalias" as metadata, which costs LLVM a half more.
     for attribute in ("noinline", "nounwind"):
         function.attributes.add(attribute)
-    writer = _Writer(function, source)
+    writer = _Writer(function, source, LineInfo(module, function) if with_lines else None)
     scope: dict[str, Meaning] = {}
     for parameter, value, (llvm, short) in zip(
         definition.args.args, function.args, kinds, strict=True
@@ -130,8 +134,8 @@ def parameter_types(signature: KernelSignature) -> list[tuple[ir.Type, str]]:
 class _Writer:
     """Writes the body of one function; `scopes` holds what names mean, innermost block last."""
 
-    def __init__(self, function: ir.Function, source: str):
-        self.llvm, self.lines = function, source.splitlines()
+    def __init__(self, function: ir.Function, source: str, line_info: LineInfo | None = None):
+        self.llvm, self.lines, self.line_info = function, source.splitlines(), line_info
         self.entry = function.append_basic_block()  # stack space; the body follows it
         self.stack = ir.IRBuilder(self.entry)
         self.builder = ir.IRBuilder(function.append_basic_block())
@@ -157,6 +161,7 @@ class _Writer:
         self.scopes.pop()
 
     def statement(self, node: ast.stmt) -> None:
+        self.mark(node)
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 self.assign(node, name, value)
@@ -173,6 +178,11 @@ class _Writer:
                 pass
             case _:
                 self.refuse(node)
+
+    def mark(self, node: ast.stmt) -> None:
+        """What is written next comes from this statement."""
+        if self.line_info is not None:
+            self.builder.debug_metadata = self.line_info.at(node.lineno)
 
     def assign(self, node: ast.stmt, name: str, value: ast.expr) -> None:
         array = self.local_array(value)
@@ -223,6 +233,7 @@ class _Writer:
         self.bind(node, node.target.id, start.new(index))
         self.block(node.body)
         self.scopes.pop()
+        self.mark(node)
         if not builder.block.is_terminated:
             following = builder.add(index, WORD(1), flags=("nuw",))
             index.add_incoming(following, builder.block)

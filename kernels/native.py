@@ -1,0 +1,59 @@
+"""What LLVM made of a graph's kernels, with the user's lines: for those who ask for it.
+
+In: the sources of the kernels. Out: the events "kernel.llvm" (optimized LLVM) and "kernel.asm"
+(machine code as text), each only if somebody wants it; making them compiles the kernels again.
+
+    with subscribe(events.append, also=["kernel.asm"]):
+        compile_graph(graph)
+
+Source: the two outputs of `clang -O2 -S`, with and without -emit-llvm.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from minitorch2.artifacts import emit, wants
+from minitorch2.kernels.codegen.source import KernelSource
+from minitorch2.kernels.runtime.native_text import NativeText, native_texts
+
+LLVM, ASSEMBLY = "kernel.llvm", "kernel.asm"
+
+
+@dataclass(frozen=True, slots=True)
+class NativeListing:
+    """The texts of some kernels, each with its source: an event's payload."""
+
+    parts: tuple[tuple[NativeText, KernelSource], ...]
+
+    def __str__(self) -> str:
+        return "\n\n".join(
+            "\n".join(f"{line}  # {place}" if place else line for line, place in lines(*part))
+            for part in self.parts
+        )
+
+
+def lines(text: NativeText, source: KernelSource) -> list[tuple[str, str]]:
+    """Each line with the user lines it works for."""
+    found = []
+    for line, number in text.rows:
+        origin = source.lines[number - 1] if number else None
+        found.append((line, str(origin) if origin is not None and origin.spans else ""))
+    return found
+
+
+def emit_native(sources: Sequence[KernelSource], unit: str, graph: str) -> None:
+    """Emit the events that somebody wants."""
+    wanted = [stage for stage in (LLVM, ASSEMBLY) if wants(stage)]
+    if not wanted:
+        return
+    texts = [native_texts(source.text, source.signature, source.name) for source in sources]
+    for at, stage in enumerate((LLVM, ASSEMBLY)):
+        if stage in wanted:
+            parts = tuple((pair[at], source) for pair, source in zip(texts, sources, strict=True))
+            table = {text.name: _user_lines(text, source) for text, source in parts}
+            emit(stage, unit, NativeListing(parts), graph=graph, lines=table)
+
+
+def _user_lines(text: NativeText, source: KernelSource) -> dict[int, list[str]]:
+    rows = enumerate(lines(text, source), 1)
+    return {number: place.split(", ") for number, (_, place) in rows if place}
