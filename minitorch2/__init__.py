@@ -20,6 +20,8 @@ random           Philox, a counter-based generator
 printing         how a tensor prints
 creation         functions that make tensors from Python values
 functions        other functions: extrema, comparisons, einsum, grids
+linalg           norms, factorizations, solutions
+array_functions  grids, stacks, splits, sets, and methods made of them
 version          which version this is
 cuda             what torch.cuda answers where there is no GPU
 amp              mixed precision: autocast and GradScaler
@@ -64,13 +66,57 @@ from minitorch2.tensors import Size, Tensor
 _bind.bind()
 globals().update(_bind.functions)
 
-from minitorch2 import amp, cuda, nn, optim, utils, version
+from minitorch2 import amp, cuda, linalg, nn, optim, utils, version
 from minitorch2.amp import (
     autocast,
     get_autocast_cpu_dtype,
     get_autocast_dtype,
     is_autocast_cpu_enabled,
     is_autocast_enabled,
+)
+from minitorch2.array_functions import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    block_diag,
+    broadcast_shapes,
+    can_cast,
+    cartesian_prod,
+    chain_matmul,
+    cholesky,
+    column_stack,
+    combinations,
+    cross,
+    det,
+    dsplit,
+    dstack,
+    fliplr,
+    flipud,
+    hsplit,
+    inverse,
+    is_nonzero,
+    logdet,
+    logspace,
+    matrix_exp,
+    median,
+    nonzero,
+    pinverse,
+    polygamma,
+    qr,
+    randint_like,
+    rot90,
+    row_stack,
+    slogdet,
+    svd,
+    tensor_split,
+    tile,
+    tril_indices,
+    triu_indices,
+    unique,
+    unique_consecutive,
+    vander,
+    vsplit,
+    where,
 )
 from minitorch2.creation import (
     arange,

@@ -124,6 +124,11 @@ def wants_gradient(op: Any, args: tuple) -> bool:
     return False
 
 
+def _without_memory(value: Any) -> bool:
+    storage = getattr(value, "storage", None)
+    return storage is not None and storage.block is None
+
+
 def run_backend(op: Any, args: tuple) -> Any:
     """Run a primitive on the device of its tensors, without autograd."""
     if state.tracer is not None:
@@ -135,7 +140,7 @@ def run_backend(op: Any, args: tuple) -> Any:
         if kind is float or kind is int or argument is None:
             continue
         if kind is tuple or kind is list:
-            argument = argument[0] if argument else None
+            argument = next(filter(_without_memory, argument), argument[0] if argument else None)
         storage = getattr(argument, "storage", None)
         if storage is not None:
             if storage.block is None:  # no memory: a meta tensor, or a fake of any device

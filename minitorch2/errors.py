@@ -112,6 +112,12 @@ class OperationError(Mt2Error, RuntimeError):
     code = "MT2-0303"
 
 
+class LinearAlgebraError(Mt2Error, RuntimeError):
+    """A matrix that is singular, or not positive definite, where it must not be."""
+
+    code = "MT2-0305"
+
+
 class DivisionByZero(Mt2Error, RuntimeError):
     """An integer division by zero (floating division gives inf or nan instead)."""
 

@@ -11,7 +11,17 @@ samples fails a test.
 import functools
 
 from minitorch2.ops.table import POINTWISE, Op, all_ops
-from tests.samples import movement, neural, rearrangement, reductions, shapes, windows
+from tests.samples import (
+    matrices,
+    movement,
+    neural,
+    rearrangement,
+    reductions,
+    shapes,
+    special,
+    statistics,
+    windows,
+)
 from tests.samples.pointwise import pointwise_samples
 from tests.samples.specs import Sample, TensorSpec, build, specs_in
 
@@ -22,6 +32,9 @@ OWN = {
     **neural.OWN,
     **rearrangement.OWN,
     **windows.OWN,
+    **special.OWN,
+    **statistics.OWN,
+    **matrices.OWN,
 }
 
 __all__ = ["Sample", "TensorSpec", "build", "rows", "samples", "specs_in"]

@@ -41,6 +41,8 @@ class CaptureMode(dispatch.Mode):
     def handle(self, op: Op, args: tuple) -> Any:
         """Record `op` and return fake results."""
         state = self.state
+        if op.effects == "data_dependent":
+            raise GraphBreak("data-dependent", f"{op.name}(), whose result has an unknown size")
         args = tuple(self._fake(argument) for argument in args)
         with self.below:
             result = dispatch.call(op, args)

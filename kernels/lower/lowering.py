@@ -17,22 +17,20 @@ from minitorch2.kernels.lower.nests import HostStep, Lowered, NotLowered, Produc
 from minitorch2.kernels.lower.pointwise import lower_pointwise
 from minitorch2.kernels.lower.reductions import lower_reduction
 from minitorch2.kernels.lower.views import lower_view
-from minitorch2.ops.table import POINTWISE, PRODUCT, REDUCTION, VIEW, Op, lookup
+from minitorch2.ops.table import POINTWISE, PRODUCT, REDUCTION, VIEW, Op, all_ops, lookup
 
 RULES = GATHER_RULES | CREATION_RULES | RANDOM_RULES
 PRODUCT_RULES = ("matmul",)
 
 # Ops of the other kinds, and why kernels leave them to their eager rule.
-_CONVOLUTIONS = ("convolution", "convolution_to_input", "convolution_to_weight")
 HOST_REASONS = {
-    **dict.fromkeys(_CONVOLUTIONS, "a convolution is a library's matrix products"),
     "sort": "sorting is numpy's",
     "nonzero": "the size of its result is not known before it runs",
     "diagonal_scatter": "a partial write at a diagonal has no loop nest yet",
     "as_strided": "its strides are those of the memory, which values do not have",
     "as_strided_scatter": "its strides are those of the memory, which values do not have",
     "as_strided_add": "its strides are those of the memory, which values do not have",
-}
+} | {op.name: op.host for op in all_ops() if op.host}
 
 
 def lower_graph(graph: Graph) -> tuple[Lowered, ...]:

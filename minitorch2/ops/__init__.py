@@ -22,11 +22,20 @@ selection    composites that select elements
 neural       composites of neural networks
 losses       composites that are losses
 rearrangement   composites that roll, repeat and draw
+arithmetic_composites  composites of arithmetic seldom needed: hypot, fmax
+special_functions      lgamma, erfinv, xlogy and their kind
+accumulation   running products and extrema, differences
+statistics     medians, quantiles, histograms, covariances
+searching      sorted boundaries, sets, masks, flat indices
+linear_algebra  determinants, solutions, factorizations
+matrices     composites of vectors and matrices: diagonals, distances
+pooling      the largest element of each window, and where it is
 rows         imports all of the above
 inplace      copy_, and the in-place forms derived from other rows
 indexing     what brackets mean
 methods      Tensor methods that are no rows
 fills        Tensor methods that fill with random numbers
 in_place_views  Tensor methods that give the tensor itself another shape
+aliases      other names of rows
 bind         hangs everything on Tensor
 """

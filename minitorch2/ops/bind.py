@@ -13,6 +13,7 @@ from typing import Any
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
 from minitorch2.ops import fills, in_place_views, inplace, methods
+from minitorch2.ops.aliases import ALIASES
 from minitorch2.ops.indexing import get_item, set_item
 from minitorch2.ops.infer import is_number
 from minitorch2.ops.signature import make_function
@@ -217,5 +218,11 @@ def bind() -> None:
             functions[op.name] = op.public
         if op.method:
             setattr(Tensor, op.name, make_function(op, call))
+    for alias, name in ALIASES.items():
+        for suffix in ("", "_"):
+            if name + suffix in functions:
+                functions[alias + suffix] = functions[name + suffix]
+            if hasattr(Tensor, name + suffix):
+                setattr(Tensor, alias + suffix, getattr(Tensor, name + suffix))
     _bind_operators()
     _bind_methods()

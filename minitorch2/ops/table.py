@@ -32,7 +32,10 @@ INPLACE = "inplace"
 RANDOM = "random"
 CREATION = "creation"
 COMPOSITE = "composite"
-KINDS = (POINTWISE, REDUCTION, VIEW, PRODUCT, GATHER, INPLACE, RANDOM, CREATION, COMPOSITE)
+LIBRARY = "library"  # a call that stays whole: LAPACK, special functions, searching
+KINDS = (
+    POINTWISE, REDUCTION, VIEW, PRODUCT, GATHER, INPLACE, RANDOM, CREATION, COMPOSITE, LIBRARY,
+)  # fmt: skip
 
 
 class Meta(NamedTuple):
@@ -58,6 +61,7 @@ class Op:
     accepts    pointwise: categories the dtype it computes in may have ('b', 'i', 'f')
     check      pointwise: (op, arguments) -> None, raises where torch refuses further
     keeps      whether the result is laid out as the first tensor is (a copy of it)
+    host       why kernels leave it to its eager rule, for those that do
     precision  what autocast does with its tensors: 'lower' (16 bits), 'full' (32) or ''
     effects    'random', 'may_fail', 'writes' or ''
     method     whether it is a Tensor method too; `function`: whether a function of the package
@@ -80,6 +84,7 @@ class Op:
     keeps: bool = False
     effects: str = ""
     precision: str = ""
+    host: str = ""
     method: bool = True
     function: bool = True
     doc: str = ""

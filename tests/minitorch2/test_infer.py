@@ -19,7 +19,8 @@ OPS = [op for op in rows() if op.effects != "data_dependent"]
 BY_DATA = (
     "gather", "scatter", "scatter_add", "index_select", "index_add", "index", "index_put",
     "floor_divide", "trunc_divide", "remainder", "fmod", "div", "embedding", "one_hot",
-    "nll_loss", "cross_entropy", "index_fill",
+    "nll_loss", "cross_entropy", "index_fill", "take", "index_copy",
+    "linalg_cholesky",
 )  # fmt: skip
 BY_STORAGE = ("as_strided",)  # a fake has no storage to reach beyond
 

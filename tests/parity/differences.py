@@ -67,6 +67,21 @@ DIFFERENCES = (
         "index of dtype torch.bool",
         "these rows take integers; brackets turn masks into them",
     ),
+    Difference(
+        "linalg_.*|matrix_power",
+        "result [0-9]: strides",
+        "matrices are row-major; torch shows LAPACK's columns",
+    ),
+    Difference(
+        "linalg_svd",
+        "result [02]: .* values differ|gradient",
+        "the signs of singular vectors are free; tests/parity/test_linalg.py compares the rest",
+    ),
+    Difference(
+        "sinc_?|asinh",
+        r"double gradient 0: \d values differ .*nan",
+        "the second derivative of sinc at 0, and of asinh at infinity, is finite here",
+    ),
     Difference("gelu", r"\(inf, nan\)", "torch's vectorized float32 gelu(inf) is nan"),
     Difference(
         "as_strided_scatter",

@@ -9,5 +9,8 @@ shapes      views and copies of other shapes
 movement    gather, scatter, index, concatenate, sort
 neural      activations, normalizations, losses, products, creation
 rearrangement   roll, repeat, draw
-windows     convolutions, pooling
+windows     convolutions
+special     special functions, seldom arithmetic
+statistics  accumulation, statistics, searching, picking, pooling
+matrices    linear algebra
 """

@@ -16,6 +16,7 @@ _nll_loss, _cross_entropy = row("nll_loss"), row("cross_entropy")
 _mse_loss, _l1_loss, _smooth_l1_loss = row("mse_loss"), row("l1_loss"), row("smooth_l1_loss")
 _bce, _bce_logits = row("binary_cross_entropy"), row("binary_cross_entropy_with_logits")
 _where, _norm, _logsigmoid = row("where"), row("norm"), row("logsigmoid")
+cosine_similarity = row("cosine_similarity")
 
 
 def reduction_of(reduction: str, size_average: bool | None, reduce: bool | None) -> str:
@@ -255,12 +256,6 @@ def poisson_nll_loss(
         stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
         loss = loss + _where(target > 1, stirling, 0.0)
     return reduced(loss, reduction_of(reduction, size_average, reduce))
-
-
-def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
-    """The cosine of the angle between vectors along `dim`."""
-    lengths = [_norm(x, 2, (dim,), True).clamp(min=eps) for x in (x1, x2)]
-    return ((x1 / lengths[0]) * (x2 / lengths[1])).sum(dim)
 
 
 def pairwise_distance(

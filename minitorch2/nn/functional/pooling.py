@@ -12,12 +12,11 @@ Source: torch.nn.functional.
 import math
 from typing import Any
 
-from minitorch2.errors import ArgumentValueError
 from minitorch2.nn.functional.padding import pad
 from minitorch2.nn.functional.rows import row
 from minitorch2.nn.functional.windows import padded, per_dimension, views
 
-_stack, _cat = row("stack"), row("cat")
+_max_pool_row, _cat = row("max_pool"), row("cat")
 
 
 def _extra(input: Any, kernel: tuple, stride: tuple, padding: tuple, dilation: tuple) -> list[int]:
@@ -45,23 +44,11 @@ def _max_pool(dims: int) -> Any:
         ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> Any:
-        if return_indices:
-            raise ArgumentValueError(
-                f"max_pool{dims}d(return_indices=True)", "the indices are not available"
-            )
         kernel = per_dimension(kernel_size, dims)
-        steps = kernel if stride in (None, []) else per_dimension(stride, dims)
+        steps = kernel if stride in (None, [], ()) else per_dimension(stride, dims)
         amounts, dilations = per_dimension(padding, dims), per_dimension(dilation, dims)
-        if any(2 * p > k for p, k in zip(amounts, kernel, strict=True)):
-            raise ArgumentValueError(
-                f"max_pool{dims}d(kernel_size={kernel_size}, padding={padding})",
-                "pad should be at most half of effective kernel size",
-            )
-        wide = padded(input, amounts, -math.inf)
-        if ceil_mode:
-            ends = _extra(input, kernel, steps, amounts, dilations)
-            wide = pad(wide, ends, "constant", -math.inf)
-        return _stack(list(views(wide, kernel, steps, dilations)), -1).max(-1)[0]
+        found = _max_pool_row(input, kernel, steps, amounts, dilations, ceil_mode)
+        return found if return_indices else found[0]
 
     function.__name__ = function.__qualname__ = f"max_pool{dims}d"
     function.__doc__ = f"The largest element of each window over the last {dims} dimensions."

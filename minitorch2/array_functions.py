@@ -1,0 +1,346 @@
+"""Functions of the package that arrange tensors, and are no rows: grids, stacks, splits, sets.
+
+In: tensors. Out: tensors, made of rows. Those that torch also has as methods are listed in
+METHODS.
+
+    >>> from minitorch2 import tensor
+    >>> unique(tensor([3, 1, 3]))
+    tensor([1, 3])
+
+Source: torch's documentation of each function.
+"""
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+from minitorch2 import dtypes, linalg
+from minitorch2.creation import arange, full, linspace, tensor
+from minitorch2.errors import OperationError
+from minitorch2.functions import allclose, equal, vstack
+from minitorch2.layouts import broadcast_shapes as _broadcast_shapes
+from minitorch2.ops.methods import named_pair
+from minitorch2.ops.table import lookup
+from minitorch2.tensors import Size, Tensor
+
+
+def _row(name: str) -> Callable:
+    return lookup(name).public
+
+
+_cat, _stack, _where_row, _nonzero = _row("cat"), _row("stack"), _row("where"), _row("nonzero")
+_unique, _consecutive = _row("unique_parts"), _row("unique_consecutive_parts")
+_median_all, _median_dim = _row("median_all"), _row("median_dim")
+
+
+# ---- choices and sets ------------------------------------------------------------------------
+
+
+def where(condition: Any, *rest: Any, **named: Any) -> Any:
+    """`where(c, a, b)`: a where c holds, else b. `where(c)`: the indices where it holds."""
+    if rest or named:
+        return _where_row(condition, *rest, **named)
+    return tuple(_nonzero(condition).unbind(1))
+
+
+def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
+    """The indices of the non-zero elements: one row for each, or one vector for each dimension."""
+    found = _nonzero(input)
+    return tuple(found.unbind(1)) if as_tuple else found
+
+
+def _chosen(parts: tuple, inverse: bool, counts: bool) -> Any:
+    found = (parts[0], *([parts[1]] if inverse else []), *([parts[2]] if counts else []))
+    return found if len(found) > 1 else found[0]
+
+
+def unique(
+    input: Any,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """The distinct elements (or slices along `dim`) in order; also their places and counts."""
+    return _chosen(_unique(input, dim), return_inverse, return_counts)
+
+
+def unique_consecutive(
+    input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """One element of each run of equal ones; also the places and the runs' lengths."""
+    return _chosen(_consecutive(input, dim), return_inverse, return_counts)
+
+
+def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The middle element (the lower of two); along `dim` with its index."""
+    if dim is None:
+        return _median_all(input)
+    return named_pair("median", _median_dim(input, dim, keepdim))
+
+
+def polygamma(n: int, input: Any) -> Any:
+    """The n-th derivative of digamma."""
+    return input.polygamma(n)
+
+
+# ---- stacks and splits -----------------------------------------------------------------------
+
+
+def tile(input: Any, *dims: Any) -> Any:
+    """The tensor repeated; missing counts at the front are 1."""
+    counts = tuple(dims[0]) if len(dims) == 1 and not isinstance(dims[0], int) else dims
+    return input.repeat((1,) * (input.ndim - len(counts)) + counts)
+
+
+def dstack(tensors: Any) -> Any:
+    """Tensors one behind the other, along dimension 2."""
+    return _cat([each.unsqueeze(2) if each.ndim == 2 else each for each in atleast_3d(*tensors)], 2)
+
+
+def column_stack(tensors: Any) -> Any:
+    """Tensors side by side; vectors are columns."""
+    return _cat([each.reshape(-1, 1) if each.ndim < 2 else each for each in tensors], 1)
+
+
+def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple:
+    """Parts between indices, or so many parts of almost equal size."""
+    size = input.shape[dim]
+    if isinstance(indices_or_sections, Tensor):
+        indices_or_sections = indices_or_sections.tolist()
+    if isinstance(indices_or_sections, int):
+        count = indices_or_sections
+        if count <= 0:
+            raise OperationError(
+                f"tensor_split({count})", f"number of sections must be larger than 0, got {count}"
+            )
+        each, rest = divmod(size, count)
+        ends = list(itertools.accumulate([each + (at < rest) for at in range(count)]))[:-1]
+    else:
+        ends = list(indices_or_sections)
+    bounds = [0, *[slice(None, end).indices(size)[1] for end in ends], size]
+    pairs = zip(bounds, bounds[1:], strict=False)
+    return tuple(input.narrow(dim, a, max(b - a, 0)) for a, b in pairs)
+
+
+def hsplit(input: Any, indices_or_sections: Any) -> tuple:
+    """tensor_split along dimension 1 (0 for vectors)."""
+    return tensor_split(input, indices_or_sections, 0 if input.ndim == 1 else 1)
+
+
+def vsplit(input: Any, indices_or_sections: Any) -> tuple:
+    """tensor_split along dimension 0."""
+    return tensor_split(input, indices_or_sections, 0)
+
+
+def dsplit(input: Any, indices_or_sections: Any) -> tuple:
+    """tensor_split along dimension 2."""
+    return tensor_split(input, indices_or_sections, 2)
+
+
+def _at_least(grow: Callable) -> Callable:
+    def function(*tensors: Any) -> Any:
+        given = (
+            tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
+        )
+        found = tuple(grow(each) for each in given)
+        return found[0] if len(tensors) == 1 and found and isinstance(tensors[0], Tensor) else found
+
+    return function
+
+
+atleast_1d = _at_least(lambda x: x.reshape(1) if x.ndim == 0 else x)
+atleast_2d = _at_least(lambda x: x.reshape(1, -1) if x.ndim < 2 else x)
+atleast_3d = _at_least(
+    lambda x: x.reshape(1, -1, 1) if x.ndim < 2 else x.unsqueeze(-1) if x.ndim == 2 else x
+)
+
+
+# ---- grids -----------------------------------------------------------------------------------
+
+
+def cartesian_prod(*tensors: Any) -> Any:
+    """All ways of taking one element of each vector, one row for each."""
+    if len(tensors) == 1:
+        return tensors[0]
+    sizes = tuple(each.shape[0] for each in tensors)
+    grids = [
+        each.reshape((1,) * at + (-1,) + (1,) * (len(sizes) - at - 1)).expand(sizes).reshape(-1)
+        for at, each in enumerate(tensors)
+    ]
+    return _stack(grids, 1)
+
+
+def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
+    """All ways of taking r elements of a vector, in order."""
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    picks = list(choose(range(input.shape[0]), r))
+    return input[tensor(picks).long().reshape(-1, r)] if picks else input.new_zeros((0, r))
+
+
+def block_diag(*tensors: Any) -> Any:
+    """Matrices along the diagonal of a larger one, zeros elsewhere."""
+    blocks = [atleast_2d(each) for each in tensors]
+    total, rows, left = sum(each.shape[1] for each in blocks), [], 0
+    for block in blocks:
+        height, width = block.shape
+        parts = [block.new_zeros((height, left)), block]
+        rows.append(_cat([*parts, block.new_zeros((height, total - left - width))], 1))
+        left += width
+    return _cat(rows, 0)
+
+
+def _triangle(rows: int, columns: int, offset: int, lower: bool) -> Any:
+    pairs = [
+        (i, j)
+        for i in range(rows)
+        for j in range(columns)
+        if (j - i <= offset if lower else j - i >= offset)
+    ]
+    return tensor(pairs).long().reshape(-1, 2).t().contiguous()
+
+
+def tril_indices(row: int, col: int, offset: int = 0, **options: Any) -> Any:
+    """The indices of the lower triangle: [2, count]."""
+    return _triangle(row, col, offset, True)
+
+
+def triu_indices(row: int, col: int, offset: int = 0, **options: Any) -> Any:
+    """The indices of the upper triangle: [2, count]."""
+    return _triangle(row, col, offset, False)
+
+
+def logspace(start: float, end: float, steps: int, base: float = 10.0, **options: Any) -> Any:
+    """base ** start ... base ** end, evenly spaced exponents."""
+    return full((), float(base)) ** linspace(start, end, steps, **options)
+
+
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+    """Powers of the elements, one row for each, the largest first unless `increasing`."""
+    count = x.shape[0] if N is None else N
+    powers = arange(count) if increasing else arange(count - 1, -1, -1)
+    return x.unsqueeze(-1) ** powers
+
+
+def fliplr(input: Any) -> Any:
+    """Columns in reverse order."""
+    return input.flip(1)
+
+
+def flipud(input: Any) -> Any:
+    """Rows in reverse order."""
+    return input.flip(0)
+
+
+def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
+    """The plane of two dimensions turned k times by 90 degrees."""
+    first, second = dims
+    k %= 4
+    if k == 0:
+        return input.clone()
+    if k == 2:
+        return input.flip((first, second))
+    turned = input.transpose(first, second)
+    return turned.flip((first,)) if k == 1 else turned.flip((second,))
+
+
+# ---- matrices --------------------------------------------------------------------------------
+
+
+def svd(input: Any, some: bool = True, compute_uv: bool = True) -> tuple:
+    """U, S, V with U @ diag(S) @ V.mT = input."""
+    u, values, vh = linalg.svd(input, not some)
+    return u, values, vh.mT
+
+
+def qr(input: Any, some: bool = True) -> Any:
+    """Q and R."""
+    return linalg.qr(input, "reduced" if some else "complete")
+
+
+def cholesky(input: Any, upper: bool = False) -> Any:
+    """The triangular factor."""
+    return linalg.cholesky(input, upper=upper)
+
+
+def logdet(input: Any) -> Any:
+    """The logarithm of the determinant; nan where that is negative."""
+    sign, size = linalg.slogdet(input)
+    return _where_row(sign < 0, float("nan"), size)
+
+
+def chain_matmul(*matrices: Any) -> Any:
+    """The product of several matrices."""
+    return linalg.multi_dot(matrices)
+
+
+def cross(input: Any, other: Any, dim: int | None = None) -> Any:
+    """The cross product; along the first dimension of size 3 when none is named."""
+    if dim is None:
+        dim = next((at for at, size in enumerate(input.shape) if size == 3), -1)
+    return linalg.cross(input, other, dim=dim)
+
+
+# ---- queries ---------------------------------------------------------------------------------
+
+
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The shape that tensors of these shapes are broadcast to."""
+    given = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
+    return Size(_broadcast_shapes(*given))
+
+
+def can_cast(from_: Any, to: Any) -> bool:
+    """Whether a result of one dtype may be written into a tensor of another."""
+    return dtypes.can_cast(from_, to)
+
+
+def is_nonzero(input: Any) -> bool:
+    """Whether the only element is not zero."""
+    if input.numel() != 1:
+        raise OperationError(
+            f"is_nonzero() of a tensor of shape {list(input.shape)}",
+            "Boolean value of Tensor with more than one value is ambiguous",
+            "use any() or all()",
+        )
+    return bool(input)
+
+
+def randint_like(input: Any, low: int, high: int | None = None, **options: Any) -> Any:
+    """Integers in [low, high) with the shape and dtype of a tensor."""
+    low, high = (0, low) if high is None else (low, high)
+    dtype = options.get("dtype") or input.dtype
+    return _row("random_integers")(low, high, tuple(input.shape), dtype=dtype)
+
+
+METHODS: dict[str, Callable] = {
+    "unique": unique,
+    "unique_consecutive": unique_consecutive,
+    "median": median,
+    "nonzero": nonzero,
+    "tile": tile,
+    "tensor_split": tensor_split,
+    "hsplit": hsplit,
+    "vsplit": vsplit,
+    "dsplit": dsplit,
+    "fliplr": fliplr,
+    "flipud": flipud,
+    "rot90": rot90,
+    "svd": svd,
+    "qr": qr,
+    "cholesky": cholesky,
+    "logdet": logdet,
+    "cross": cross,
+    "det": linalg.det,
+    "slogdet": linalg.slogdet,
+    "inverse": linalg.inv,
+    "pinverse": linalg.pinv,
+    "matrix_exp": linalg.matrix_exp,
+    "allclose": allclose,
+    "equal": equal,
+}
+det, slogdet, inverse, pinverse = linalg.det, linalg.slogdet, linalg.inv, linalg.pinv
+matrix_exp, row_stack = linalg.matrix_exp, vstack
+
+for _name, _function in METHODS.items():
+    setattr(Tensor, _name, _function)

@@ -1,0 +1,186 @@
+"""Rows that run along a dimension: cumulative products and extrema, differences, integrals.
+
+In: a tensor and a dimension. Out: what has come up to each index.
+
+Source: torch's documentation of each function.
+"""
+
+import numpy
+
+from minitorch2 import dtypes
+from minitorch2.dispatch import call
+from minitorch2.errors import OperationError
+from minitorch2.layouts import normalize_dim
+from minitorch2.ops.composites import composite
+from minitorch2.ops.infer import describe_value, sum_dtype
+from minitorch2.ops.table import LIBRARY, Meta, defop, lookup
+
+_HOST = "what comes up to an index is found one after the other"
+
+
+def _op(name, *args):
+    return call(lookup(name), args)
+
+
+def _infer_same(self, dim, dtype=None):
+    normalize_dim(dim, self.ndim)
+    return Meta(tuple(self.shape), sum_dtype(self, dtype))
+
+
+def _cumprod(a, dim, dtype):
+    wide = numpy.dtype("int64") if a.dtype.kind in "iub" else a.dtype
+    result = wide if dtype is None else dtype.numpy
+    if a.ndim == 0:
+        return a.astype(result)
+    work = numpy.float32 if a.dtype.itemsize == 2 and a.dtype.kind in "fV" else result
+    return numpy.cumprod(a, axis=dim, dtype=work).astype(result)
+
+
+def _backwards(value, dim):
+    """Sums from each index to the end."""
+    return value.flip(dim).cumsum(dim).flip(dim)
+
+
+def _cumprod_vjp(s, g):
+    """Up to the first zero the usual quotient; at it the products without it; then nothing."""
+    x, dim = s.self, s.dim
+    if x.ndim == 0:
+        return g.to(x.dtype)
+    zero = x == 0
+    count = zero.cumsum(dim)
+    safe = _op("where", zero, 1.0, x)
+    products = safe.cumprod(dim)
+    usual = _backwards(g * _op("where", count == 0, products, 0.0), dim) / safe
+    at_zero = _backwards(g * _op("where", count == 1, products, 0.0), dim)
+    first = _op("logical_and", zero, count == 1)
+    found = _op("where", count == 0, usual, _op("where", first, at_zero, 0.0))
+    return found.to(x.dtype)
+
+
+defop(
+    "cumprod(Tensor self, int dim, *, dtype? dtype=None) -> Tensor",
+    LIBRARY,
+    eager=_cumprod,
+    infer=_infer_same,
+    saves="self",
+    vjp=_cumprod_vjp,
+    host=_HOST,
+    doc="Running products along `dim`.",
+)
+
+
+def _running(function):
+    """Running extrema and where the last of them stands."""
+
+    def eager(a, dim):
+        if a.ndim == 0:
+            return a.copy(), numpy.zeros((), numpy.int64)
+        values = function.accumulate(a, axis=dim)
+        moved = (a == values) | (a != a)
+        shape = [1] * a.ndim
+        shape[dim] = -1
+        places = numpy.arange(a.shape[dim]).reshape(shape)
+        return values, numpy.maximum.accumulate(numpy.where(moved, places, 0), axis=dim)
+
+    return eager
+
+
+def _running_vjp(s, g, _):
+    if s.self.ndim == 0:
+        return g
+    zeros = _op("full", tuple(s.self.shape), 0, g.dtype, g.device)
+    return _op("scatter_add", zeros, s.dim, s.results[1], g)
+
+
+for _name, _function, _word in (
+    ("cummax", numpy.maximum, "largest"),
+    ("cummin", numpy.minimum, "smallest"),
+):
+    defop(
+        f"{_name}(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+        LIBRARY,
+        eager=_running(_function),
+        infer=lambda self, dim: (
+            normalize_dim(dim, self.ndim),
+            (Meta(tuple(self.shape), self.dtype), Meta(tuple(self.shape), dtypes.int64)),
+        )[1],
+        saves="results",
+        vjp=_running_vjp,
+        host=_HOST,
+        doc=f"The {_word} element so far along `dim`, and where it stands.",
+    )
+
+
+def _logcumsumexp(a, dim):
+    if a.ndim == 0:
+        return a.copy()
+    wide = a.astype(numpy.float64)
+    return numpy.logaddexp.accumulate(wide, axis=dim).astype(a.dtype)
+
+
+def _logcumsumexp_vjp(s, g):
+    if s.self.ndim == 0:
+        return g
+    top = s.result.detach().amax((s.dim,), keepdim=True)
+    return _backwards(g * (top - s.result).exp(), s.dim) * (s.self - top).exp()
+
+
+defop(
+    "logcumsumexp(Tensor self, int dim) -> Tensor",
+    LIBRARY,
+    eager=_logcumsumexp,
+    infer=lambda self, dim: (normalize_dim(dim, self.ndim), Meta(tuple(self.shape), self.dtype))[1],
+    saves="self result",
+    vjp=_logcumsumexp_vjp,
+    host=_HOST,
+    doc="The logarithm of the running sums of exp(self) along `dim`.",
+)
+
+
+def _diff(self, n, dim, prepend, append):
+    if self.ndim == 0:
+        raise OperationError(
+            "diff() of a 0-d tensor", "diff expects input to be at least one-dimensional"
+        )
+    if n < 0:
+        raise OperationError(
+            f"diff({describe_value(self)}, n={n})", "order must be non-negative", "give n=1"
+        )
+    parts = [part for part in (prepend, self, append) if part is not None]
+    if len(parts) > 1:
+        self = _op("cat", tuple(parts), dim)
+    for _ in range(n):
+        if self.layout.shape[dim] == 0:
+            break
+        later, earlier = _op("slice", self, dim, 1, None, 1), _op("slice", self, dim, 0, -1, 1)
+        unequal = self.dtype is dtypes.bool
+        self = _op("logical_xor", later, earlier) if unequal else later - earlier
+    return self
+
+
+composite(
+    "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
+    _diff,
+    "Differences of neighbours along `dim`, taken n times.",
+)
+
+
+def _trapezoid(y, x, dx, dim):
+    later, earlier = _op("slice", y, dim, 1, None, 1), _op("slice", y, dim, 0, -1, 1)
+    if x is None:
+        return ((later + earlier) * (dx / 2)).sum(dim)
+    at = normalize_dim(dim, y.ndim)
+    if x.ndim == 1:
+        x = x.reshape((-1,) + (1,) * (y.ndim - at - 1))
+        widths = _diff(x, 1, 0, None, None)
+    else:
+        widths = _diff(x, 1, dim, None, None)
+    return ((later + earlier) * widths / 2).sum(dim)
+
+
+composite(
+    "trapezoid(Tensor y, Tensor? x=None, *, Scalar dx=1, int dim=-1) -> Tensor",
+    _trapezoid,
+    "The integral along `dim` by the trapezoidal rule.",
+    method=False,
+)

@@ -1,0 +1,297 @@
+"""Rows that search: in sorted boundaries, in sets, by masks; and picks by flat indices.
+
+In: tensors. Out: places, truth values, or the elements found. Results whose size depends on the
+data exist eagerly only.
+
+Source: torch's documentation of each function.
+"""
+
+import numpy
+
+from minitorch2 import dtypes
+from minitorch2.dispatch import call
+from minitorch2.errors import OperationError, ShapeError
+from minitorch2.layouts import broadcast_shapes, element_count, normalize_dim
+from minitorch2.ops.composites import composite
+from minitorch2.ops.infer import describe_value
+from minitorch2.ops.table import COMPOSITE, LIBRARY, Meta, defop, lookup
+
+_UNKNOWN_SIZE = "the size of its result is not known before it runs"
+
+
+def _op(name, *args):
+    return call(lookup(name), args)
+
+
+# ---- sorted boundaries -----------------------------------------------------------------------
+
+
+def _searchsorted(sorted_sequence, self, out_int32, right, side):
+    side = side or ("right" if right else "left")
+    result = numpy.int32 if out_int32 else numpy.int64
+    values = numpy.asarray(self)
+    wide = numpy.result_type(sorted_sequence.dtype, values.dtype)
+    values, sorted_sequence = values.astype(wide), sorted_sequence.astype(wide)
+    if sorted_sequence.ndim == 1:
+        return numpy.searchsorted(sorted_sequence, values, side).astype(result)
+    rows = sorted_sequence.reshape(-1, sorted_sequence.shape[-1])
+    asked = values.reshape(len(rows), -1)
+    found = [numpy.searchsorted(row, each, side) for row, each in zip(rows, asked, strict=True)]
+    return numpy.asarray(found, result).reshape(values.shape)
+
+
+def _infer_searchsorted(sorted_sequence, self, out_int32, right, side):
+    shape = tuple(getattr(self, "shape", ()))
+    sequence = tuple(sorted_sequence.shape)
+    asked = f"searchsorted({describe_value(sorted_sequence)}, {describe_value(self)})"
+    if side is not None and (side not in ("left", "right") or (side == "left" and right)):
+        raise OperationError(
+            asked, f"side={side!r} and right={right} do not agree", "give side='left' or 'right'"
+        )
+    if len(sequence) != 1 and sequence[:-1] != shape[:-1]:
+        raise ShapeError(
+            asked,
+            "boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
+            f"tensor and input value tensor must match, but we got {list(sequence)} and "
+            f"{list(shape)}",
+            "give boundaries of one dimension",
+        )
+    return Meta(shape, dtypes.int32 if out_int32 else dtypes.int64)
+
+
+defop(
+    "searchsorted(Tensor sorted_sequence, Operand self, *, bool out_int32=False, "
+    "bool right=False, str? side=None) -> Tensor",
+    LIBRARY,
+    eager=_searchsorted,
+    infer=_infer_searchsorted,
+    method=False,
+    host="binary search is numpy's",
+    doc="Where each value would be inserted into a sorted sequence (each row's own).",
+)
+
+
+def _bucketize(self, boundaries, out_int32, right):
+    if boundaries.ndim != 1:
+        raise OperationError(
+            f"bucketize(boundaries {describe_value(boundaries)})",
+            f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})",
+            "use searchsorted for boundaries of each row",
+        )
+    return _op("searchsorted", boundaries, self, out_int32, right, None)
+
+
+composite(
+    "bucketize(Operand self, Tensor boundaries, *, bool out_int32=False, bool right=False)"
+    " -> Tensor",
+    _bucketize,
+    "The number of the interval between boundaries that each value falls into.",
+    method=False,
+)
+
+# ---- sets ------------------------------------------------------------------------------------
+
+
+def _isin(elements, test_elements, assume_unique, invert):
+    return numpy.asarray(numpy.isin(elements, test_elements, invert=invert))
+
+
+defop(
+    "isin(Operand elements, Operand test_elements, *, bool assume_unique=False, "
+    "bool invert=False) -> Tensor",
+    LIBRARY,
+    eager=_isin,
+    infer=lambda elements, *rest: Meta(tuple(getattr(elements, "shape", ())), dtypes.bool),
+    method=False,
+    host="looking up sets is numpy's",
+    doc="Whether each element is among `test_elements`.",
+)
+
+
+def _unique(a, dim):
+    """The sorted distinct elements (or slices), where each element went, and how often."""
+    found = numpy.unique(a, return_inverse=True, return_counts=True, axis=dim)
+    shape = a.shape if dim is None else (a.shape[dim],)
+    return found[0], found[1].reshape(shape).astype(numpy.int64), found[2].astype(numpy.int64)
+
+
+def _unique_consecutive(a, dim):
+    whole = a.reshape(-1) if dim is None else numpy.moveaxis(a, dim, 0)
+    if not len(whole):
+        return a.copy(), numpy.zeros(0, numpy.int64), numpy.zeros(0, numpy.int64)
+    new = (whole[1:] != whole[:-1]).reshape(len(whole) - 1, -1).any(1)
+    starts = numpy.concatenate([[True], new])
+    inverse = numpy.cumsum(starts) - 1
+    counts = numpy.diff(numpy.append(numpy.flatnonzero(starts), len(whole)))
+    kept = whole[starts]
+    kept = kept if dim is None else numpy.moveaxis(kept, 0, dim)
+    shape = a.shape if dim is None else (a.shape[dim],)
+    return kept, inverse.reshape(shape).astype(numpy.int64), counts.astype(numpy.int64)
+
+
+for _name, _function, _doc in (
+    ("unique", _unique, "The distinct elements in order, their places, and their counts."),
+    ("unique_consecutive", _unique_consecutive, "Runs of equal elements, places and lengths."),
+):
+    defop(
+        f"{_name}_parts(Tensor self, int? dim=None)"
+        " -> (Tensor values, Tensor inverse, Tensor counts)",
+        LIBRARY,
+        effects="data_dependent",
+        eager=_function,
+        method=False,
+        function=False,
+        torch=f"torch.{_name}",
+        host=_UNKNOWN_SIZE,
+        doc=_doc,
+    )
+
+# ---- masks -----------------------------------------------------------------------------------
+
+
+def _masked_select(self, mask):
+    if mask.dtype is not dtypes.bool:
+        raise OperationError(
+            f"masked_select(mask {describe_value(mask)})",
+            f"masked_select: expected BoolTensor for mask, but got {mask.dtype}",
+            "compare it: mask != 0",
+        )
+    shape = broadcast_shapes(tuple(self.shape), tuple(mask.shape))
+    places = _op("nonzero", _op("expand", mask, shape).reshape((-1,))).reshape((-1,))
+    return _op("index_select", _op("expand", self, shape).reshape((-1,)), 0, places)
+
+
+defop(
+    "masked_select(Tensor self, Tensor mask) -> Tensor",
+    COMPOSITE,
+    decomp=_masked_select,
+    effects="data_dependent",
+    doc="The elements where the mask is true, in a row.",
+)
+defop(
+    "argwhere(Tensor self) -> Tensor",
+    COMPOSITE,
+    decomp=lambda self: _op("nonzero", self),
+    effects="data_dependent",
+    doc="The indices of the non-zero elements, one row for each.",
+)
+
+
+def _masked_scatter(self, mask, source):
+    if mask.dtype is not dtypes.bool:
+        raise OperationError(
+            f"masked_scatter(mask {describe_value(mask)})",
+            f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask.dtype}",
+            "compare it: mask != 0",
+        )
+    if source.dtype is not self.dtype:
+        raise OperationError(
+            f"masked_scatter({describe_value(self)}, source {describe_value(source)})",
+            "masked_scatter: expected self and source to have same dtypes",
+            "convert the source",
+        )
+    shape = broadcast_shapes(tuple(self.shape), tuple(mask.shape))
+    mask, self = _op("expand", mask, shape), _op("expand", self, shape)
+    order = mask.reshape((-1,)).cumsum(0) - 1
+    size = element_count(source.layout.shape)
+    if size == 0:
+        return self.clone()
+    places = order.clamp(0, size - 1)
+    picked = _op("index_select", source.reshape((-1,)), 0, places).reshape(shape)
+    return _op("where", mask, picked, self)
+
+
+composite(
+    "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
+    _masked_scatter,
+    "`self` with the elements of source, in order, where the mask is true.",
+)
+
+# ---- picks -----------------------------------------------------------------------------------
+
+
+def _take(self, index):
+    flat, places = self.reshape((-1,)), index.reshape((-1,))
+    size = element_count(self.layout.shape)
+    places = _op("where", places < 0, places + size, places)
+    return _op("index_select", flat, 0, places).reshape(tuple(index.layout.shape))
+
+
+composite("take(Tensor self, Tensor index) -> Tensor", _take, "Elements by their flat indices.")
+
+
+def _take_along_dim(self, indices, dim):
+    if dim is None:
+        return _op("gather", self.reshape((-1,)), 0, indices.reshape((-1,)))
+    at = normalize_dim(dim, self.ndim)
+    mine, theirs = tuple(self.layout.shape), tuple(indices.layout.shape)
+    if len(mine) != len(theirs):
+        raise OperationError(
+            f"take_along_dim({describe_value(self)}, {describe_value(indices)})",
+            "input and indices should have the same number of dimensions",
+            "unsqueeze the indices",
+        )
+    both = list(
+        broadcast_shapes(mine[:at] + (1,) + mine[at + 1 :], theirs[:at] + (1,) + theirs[at + 1 :])
+    )
+    both[at] = mine[at]
+    self = _op("expand", self, tuple(both))
+    both[at] = theirs[at]
+    return _op("gather", self, at, _op("expand", indices, tuple(both)))
+
+
+composite(
+    "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
+    _take_along_dim,
+    "gather with broadcast indices.",
+)
+
+
+def _index_copy(self, dim, index, source):
+    if self.ndim == 0:
+        return source.reshape(())
+    at = normalize_dim(dim, self.ndim)
+    places = (None,) * at + (index.reshape((-1,)),)
+    if source.ndim == 0:
+        source = source.reshape((1,) * self.ndim)
+    return _op("index_put", self, places, source, False)
+
+
+composite(
+    "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
+    _index_copy,
+    "`self` with the entries of source at the indices of a dimension.",
+)
+
+
+def _scatter_reduce(self, dim, index, src, reduce, include_self):
+    if reduce not in ("sum", "mean"):
+        raise OperationError(
+            f"scatter_reduce(reduce={reduce!r})",
+            "reduce must be 'sum' or 'mean' here",
+            "use a loop, or amax over a masked stack",
+        )
+    if self.ndim == 0:
+        self, index, src = self.reshape((1,)), index.reshape((1,)), src.reshape((1,))
+        return _scatter_reduce(self, 0, index, src, reduce, include_self).reshape(())
+    untouched = self
+    one = _op("full", tuple(index.layout.shape), 1, self.dtype, self.device)
+    zeros = _op("full", tuple(self.layout.shape), 0, self.dtype, self.device)
+    counts = _op("scatter_add", zeros, dim, index, one)
+    base = self if include_self else _op("where", counts != 0, zeros, self)
+    total = _op("scatter_add", base, dim, index, src)
+    if reduce == "sum":
+        return total
+    counts = counts + 1 if include_self else counts
+    none = counts == 0
+    counts = _op("where", none, 1, counts)
+    divided = total / counts if self.dtype.is_floating_point else total // counts
+    return divided if include_self else _op("where", none, untouched, divided)
+
+
+composite(
+    "scatter_reduce(Tensor self, int dim, Tensor index, Tensor src, str reduce, *,"
+    " bool include_self=True) -> Tensor",
+    _scatter_reduce,
+    "Sums or means of the elements of src that go to one place along `dim`.",
+)

@@ -1,0 +1,301 @@
+"""Rows of statistics: medians, quantiles, modes, histograms, counts, covariances.
+
+In: a tensor and dimensions. Out: what describes its elements.
+
+Source: torch's documentation of each function.
+"""
+
+import math
+
+import numpy
+
+from minitorch2 import dtypes
+from minitorch2.dispatch import call
+from minitorch2.errors import DtypeError, OperationError
+from minitorch2.layouts import normalize_dim
+from minitorch2.ops.composites import composite
+from minitorch2.ops.infer import describe_value, reduced_shape
+from minitorch2.ops.table import LIBRARY, Meta, defop, lookup
+from minitorch2.tensors import Tensor
+
+
+def _op(name, *args):
+    return call(lookup(name), args)
+
+
+_VAR = (
+    "(Tensor self, int[]? dim=None, bool unbiased=True, bool keepdim=False, *, "
+    "int? correction=None)"
+)
+composite(
+    f"std_mean{_VAR} -> (Tensor, Tensor)",
+    lambda self, dim, unbiased, keepdim, correction: (
+        _op("std", self, dim, unbiased, keepdim, correction),
+        self.mean(dim, keepdim),
+    ),
+    "Standard deviation and mean over `dim`.",
+    method=False,
+)
+
+
+def _kthvalue(self, k, dim, keepdim):
+    if self.ndim == 0:
+        return self.clone(), _op("full", (), 0, dtypes.int64, self.device)
+    size = self.layout.shape[normalize_dim(dim, self.ndim)]
+    if not 1 <= k <= size:
+        raise OperationError(
+            f"kthvalue({describe_value(self)}, {k}, dim={dim})",
+            f"kthvalue(): selected number k out of range for dimension {dim}",
+            f"count from 1 to {size}",
+        )
+    return _at(self, dim, k - 1, keepdim)
+
+
+def _at(self, dim, place, keepdim):
+    """The element at a place of the sorted dimension, and its index."""
+    ordered, order = _op("sort", self, dim, False, True)
+    values = _op("slice", ordered, dim, place, place + 1, 1).clone()
+    indices = _op("slice", order, dim, place, place + 1, 1).clone()
+    return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
+
+
+composite(
+    "kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False)"
+    " -> (Tensor values, Tensor indices)",
+    _kthvalue,
+    "The k-th smallest element of a dimension, and where it is.",
+)
+
+
+def _median_dim(self, dim, keepdim):
+    if self.ndim == 0:
+        return self.clone(), _op("full", (), 0, dtypes.int64, self.device)
+    size = self.layout.shape[normalize_dim(dim, self.ndim)]
+    if size == 0:
+        raise OperationError("median() over an empty dimension", "there is no middle element")
+    values, indices = _at(self, dim, (size - 1) // 2, keepdim)
+    if not self.dtype.is_floating_point:
+        return values, indices
+    last, place = _at(self, dim, size - 1, keepdim)  # nans are sorted to the end
+    missing = last.isnan()
+    return _op("where", missing, last, values), _op("where", missing, place, indices)
+
+
+def _median(self):
+    if self.numel() == 0:
+        return _op("full", (), math.nan, self.dtype, self.device)
+    return _median_dim(self.reshape((-1,)), 0, False)[0]
+
+
+composite(
+    "median_all(Tensor self) -> Tensor",
+    _median,
+    "The middle element (the lower of two).",
+    torch="torch.median",
+    method=False,
+    function=False,
+)
+composite(
+    "median_dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    _median_dim,
+    "The middle element of a dimension (the lower of two), and where it is.",
+    torch="torch.median",
+    method=False,
+    function=False,
+)
+
+
+def _quantile(self, q, dim, keepdim, interpolation):
+    if not self.dtype.is_floating_point:
+        raise DtypeError(
+            f"quantile({describe_value(self)})",
+            "quantile() input tensor must be either float or double dtype",
+            "convert: x.float()",
+        )
+    if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
+        raise OperationError(
+            f"quantile(interpolation={interpolation!r})",
+            "interpolation must be one of linear, lower, higher, midpoint or nearest",
+        )
+    shape = self.layout.shape
+    ranks = q if isinstance(q, Tensor) else _op("full", (), float(q), self.dtype, self.device)
+    at = 0 if dim is None else normalize_dim(dim, self.ndim)
+    whole = self.reshape((-1,)) if dim is None else self.movedim((at,), (-1,))
+    ordered = _op("sort", whole, -1, False, True)[0]
+    size = ordered.layout.shape[-1]
+    places = ranks.reshape((-1,)) * (size - 1)
+    below, above = places.floor(), places.ceil()
+    share = {"linear": places - below, "lower": 0.0, "higher": 1.0, "midpoint": 0.5}.get(
+        interpolation
+    )
+    if interpolation == "nearest":
+        below = above = places.round()
+        share = 0.0
+    low = _op("index_select", ordered, -1, below.to(dtypes.int64))
+    high = _op("index_select", ordered, -1, above.to(dtypes.int64))
+    found = _op("lerp", low, high, share)
+    last = _op("slice", ordered, -1, size - 1, size, 1)
+    found = _op("where", last.isnan(), math.nan, found).movedim((-1,), (0,))
+    if keepdim:
+        rest = (1,) * self.ndim if dim is None else shape[:at] + (1,) + shape[at + 1 :]
+        found = found.reshape((ranks.numel(), *rest))
+    return found if ranks.ndim else found.squeeze(0)
+
+
+composite(
+    "quantile(Tensor self, Operand q, int? dim=None, bool keepdim=False, *,"
+    " str interpolation='linear') -> Tensor",
+    _quantile,
+    "The number below which the share q of the elements lies.",
+    precision="full",
+)
+
+
+def _mode(a, dim, keepdim):
+    """The most frequent element (the smallest of several), and its last place."""
+    if a.ndim == 0:
+        return a.copy(), numpy.zeros((), numpy.int64)
+    rows = numpy.moveaxis(a, dim, -1)
+    flat = rows.reshape(-1, rows.shape[-1])
+    values = numpy.empty(len(flat), a.dtype)
+    places = numpy.empty(len(flat), numpy.int64)
+    for at, row in enumerate(flat):
+        found, counts = numpy.unique(row, return_counts=True)
+        values[at] = found[counts.argmax()]
+        places[at] = numpy.flatnonzero(row == values[at])[-1]
+    shape = rows.shape[:-1]
+    values, places = values.reshape(shape), places.reshape(shape)
+    if keepdim:
+        return numpy.expand_dims(values, dim), numpy.expand_dims(places, dim)
+    return values, places
+
+
+def _infer_pair(self, dim, keepdim):
+    at = normalize_dim(dim, self.ndim)
+    if self.ndim == 0:
+        return Meta((), self.dtype), Meta((), dtypes.int64)
+    shape = reduced_shape(self.shape, (at,), keepdim)
+    return Meta(shape, self.dtype), Meta(shape, dtypes.int64)
+
+
+def _mode_vjp(s, g, _):
+    if s.self.ndim == 0:
+        return g
+    zeros = _op("full", tuple(s.self.shape), 0, g.dtype, g.device)
+    index = s.results[1]
+    if not s.keepdim:
+        index, g = index.unsqueeze(s.dim), g.unsqueeze(s.dim)
+    return _op("scatter_add", zeros, s.dim, index, g)
+
+
+defop(
+    "mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    LIBRARY,
+    eager=_mode,
+    infer=_infer_pair,
+    saves="results",
+    vjp=_mode_vjp,
+    host="counting equal elements is numpy's",
+    doc="The most frequent element of a dimension, and where it is last.",
+)
+
+
+def _histc(a, bins, min, max):
+    low, high = min, max
+    if low == high and a.size:
+        low, high = float(a.min()), float(a.max())
+    if low == high:
+        low, high = low - 1, high + 1
+    return numpy.histogram(a.astype(numpy.float64), bins, (low, high))[0].astype(a.dtype)
+
+
+def _infer_histc(self, bins, min, max):
+    if not self.dtype.is_floating_point:
+        raise DtypeError(
+            f"histc({describe_value(self)})",
+            f"histogram_histc is not implemented for {self.dtype}",
+            "convert: x.float()",
+        )
+    if bins <= 0 or max < min:
+        raise OperationError(
+            f"histc({describe_value(self)}, bins={bins}, min={min}, max={max})",
+            "bins must be > 0 and max must not be less than min",
+        )
+    return Meta((bins,), self.dtype)
+
+
+defop(
+    "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
+    LIBRARY,
+    eager=_histc,
+    infer=_infer_histc,
+    host="histograms are numpy's",
+    doc="How many elements fall into each of `bins` intervals between min and max.",
+)
+defop(
+    "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
+    LIBRARY,
+    effects="data_dependent",
+    eager=lambda a, weights, minlength: numpy.bincount(a, weights, minlength).astype(
+        numpy.int64
+        if weights is None
+        else (weights.dtype if weights.dtype.kind == "f" else numpy.float64)
+    ),
+    host="the size of its result is not known before it runs",
+    doc="How often (or with what weight) each non-negative integer occurs.",
+)
+composite(
+    "count_nonzero(Tensor self, int[]? dim=None) -> Tensor",
+    lambda self, dim: (self != 0).sum(dim),
+    "How many elements are not zero.",
+)
+
+
+def _nansum(self, dim, keepdim, dtype):
+    if self.dtype.is_floating_point:
+        self = _op("where", self.isnan(), 0.0, self)
+    return _op("sum", self, dim, keepdim, dtype)
+
+
+def _nanmean(self, dim, keepdim, dtype):
+    present = _op("logical_not", self.isnan()).sum(dim, keepdim=keepdim)
+    return _nansum(self, dim, keepdim, dtype) / present
+
+
+_OVER = "(Tensor self, int[]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor"
+composite(f"nansum{_OVER}", _nansum, "The sum of the elements that are numbers.")
+composite(f"nanmean{_OVER}", _nanmean, "The mean of the elements that are numbers.")
+composite(
+    "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
+    lambda self, dim, keepdim: (
+        self.amin(() if dim is None else (dim,), keepdim),
+        self.amax(() if dim is None else (dim,), keepdim),
+    ),
+    "The smallest and the largest element.",
+)
+
+
+def _cov(self, correction):
+    if self.ndim > 2:
+        raise OperationError(
+            f"cov({describe_value(self)})",
+            "expected input to have two or fewer dimensions",
+            "give one row for each variable",
+        )
+    rows = self.reshape((1, -1)) if self.ndim < 2 else self
+    centred = rows - rows.mean((1,), keepdim=True)
+    count = rows.layout.shape[1] - correction
+    found = centred @ centred.t() / (count if count > 0 else 0.0)
+    return found if self.ndim == 2 else found.reshape(())
+
+
+def _corrcoef(self):
+    found = _cov(self, 1)
+    if found.ndim == 0:
+        return found / found
+    scale = found.diagonal().sqrt()
+    return (found / scale.unsqueeze(1) / scale.unsqueeze(0)).clamp(-1, 1)
+
+
+composite("cov(Tensor self, *, int correction=1) -> Tensor", _cov, "Covariances of the rows.")
+composite("corrcoef(Tensor self) -> Tensor", _corrcoef, "Correlation coefficients of the rows.")
