@@ -2,6 +2,11 @@
 
     graph -> lower/ -> nests -> schedule/ -> loop IR -> codegen/ -> source -> runtime/ -> results
 
+The source of a kernel is Python that Numba can compile and that plain Python can run. On the CPU
+neither of them does: runtime/translate.py turns it into LLVM in a millisecond or two, without
+importing Numba. MT2_KERNEL_FRONTEND=numba has Numba compile the same source, to the same bits; the
+tests compare the two. Sources for a GPU are compiled by numba-cuda.
+
 Files, in reading order:
 
 index.py        integer index expressions

@@ -4,7 +4,7 @@ In: a Kernel and its source. Out: a function `run(total, arrays, sizes, numbers,
 arrays whose first element is element 0 of the buffer. All three give the same bits, but for the
 order of sums in "loops".
 
-    numba    machine code, on all threads
+    numba    machine code, on all threads (from the translator; from Numba, if config says so)
     python   the same source under plain Python: set a breakpoint in it
     loops    the loop IR before any source was made
 
