@@ -20,6 +20,7 @@ from minitorch2.cli.report import NOTHING, write_contents, write_report
 from minitorch2.cli.runner import INTERRUPTED, Outcome, run_script, silence_output
 from minitorch2.cli.script import CONTEXT, as_torch_option, script_arguments
 from minitorch2.cli.stages import STAGES, matching, nearest
+from minitorch2.kernels.gpu import CUDA
 
 LESS = (
     "To see less: mt2 explain --list SCRIPT names the stages, --stage NAME shows only one, "
@@ -43,6 +44,12 @@ LESS = (
     metavar="FILE",
     help="Write the events there instead: one document, or one a line if FILE ends in .jsonl.",
 )
+@click.option(
+    "--device",
+    type=click.Choice(("cpu", "cuda")),
+    default="cpu",
+    help="cuda: show the kernels for a GPU too, as schedule, source and PTX. None is needed.",
+)
 @click.option("--list", "listed", is_flag=True, help="Show which functions and stages there are.")
 @as_torch_option
 @script_arguments
@@ -50,6 +57,7 @@ def explain(
     stages: tuple[str, ...],
     function: str | None,
     json_file: TextIO | None,
+    device: str,
     listed: bool,
     as_torch: bool,
     script: str,
@@ -64,7 +72,7 @@ def explain(
         _check_stage(query)
     output = sys.stdout
     collector = Collector()
-    with subscribe(collector):
+    with subscribe(collector, also=[CUDA] if device == "cuda" else []):
         outcome = run_script(script, arguments, as_torch)
         if not outcome.in_child:
             _emit_totals()

@@ -51,7 +51,7 @@ class Record:
     def part(self) -> str:
         """'forward' or 'backward' for what belongs to one half of the joint graph, else ''."""
         found = _PART.search(str(self.facts.get("graph", "")) or self.text)
-        return found[1] if found and self.stage.startswith(("loops", "kernel")) else ""
+        return found[1] if found and self.stage.startswith(("loops", "kernel", "cuda")) else ""
 
     def lines(self) -> list[tuple[str, str]]:
         """Each line of the text as (code, user lines); without any, the second is empty."""

@@ -136,6 +136,27 @@ STAGES = (
         "kernel",
         "kernels/codegen/source.py",
     ),
+    Stage(
+        "cuda.schedule",
+        "loops for a GPU",
+        "The fused loops dealt to blocks, warps and threads; a vector is read in one access.",
+        "loops",
+        "kernels/schedule/gpu.py",
+    ),
+    Stage(
+        "cuda.source",
+        "kernels for a GPU",
+        "What one thread does, as Python source that numba-cuda compiles.",
+        "kernel",
+        "kernels/codegen/cuda.py",
+    ),
+    Stage(
+        "cuda.ptx",
+        "PTX",
+        "NVIDIA's assembly language, with what ptxas makes of each kernel.",
+        "text",
+        "kernels/runtime/cuda.py",
+    ),
     Stage("runtime.totals", "totals", "What all this came to.", "table"),
 )
 _BY_NAME = {stage.name: stage for stage in STAGES}

@@ -9,7 +9,7 @@ Four events say what happened on the way: "loops.lowered" (one kernel for each n
 "loops.fused" (the kernels that run, and every refusal to fuse with its reason), "kernel.source"
 (their source and the host function's, with a table from source lines to user lines) and
 "kernel.cost" (what each step must move and compute). gpu.py adds those of the GPU's kernels when
-config.show_cuda asks for them, native.py what LLVM made of the CPU's when somebody wants it.
+somebody wants them, native.py what LLVM made of the CPU's when somebody wants it.
 
 Source: Inductor's compile_fx is the model of the interface.
 """
@@ -25,7 +25,7 @@ from minitorch2.kernels import host
 from minitorch2.kernels.codegen.host import host_source, identifier
 from minitorch2.kernels.codegen.source import KernelSource, generate_source
 from minitorch2.kernels.executors import Run, executor
-from minitorch2.kernels.gpu import emit_cuda, simulated
+from minitorch2.kernels.gpu import CUDA, emit_cuda, simulated
 from minitorch2.kernels.loop_ir import Kernel
 from minitorch2.kernels.lower.lowering import lower_graph
 from minitorch2.kernels.meter import Meter
@@ -100,7 +100,7 @@ def compile_graph(
     if listening():
         sources = compiled.sources
         emit("kernel.source", unit, sources, lines={s.name: line_table(s) for s in sources.kernels})
-        if config.show_cuda:
+        if wants(CUDA):
             kernels = [step.kernel for step in plan.steps if isinstance(step, KernelStep)]
             emit_cuda(kernels, unit, graph.name, line_table)
         emit_native(sources.kernels, unit, graph.name)

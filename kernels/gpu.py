@@ -1,7 +1,7 @@
 """A graph's kernels for a GPU: run in the simulator, and shown as schedule, source and PTX.
 
 In: the kernels of a plan. Out: `simulated`, a function that runs one as executors.py's do, and
-three events, when config.show_cuda asks for them: "cuda.schedule" (the loops dealt to blocks and
+three events, for a subscriber that wants CUDA: "cuda.schedule" (the loops dealt to blocks and
 threads), "cuda.source" (what numba-cuda compiles) and "cuda.ptx" (with ptxas's report, or the word
 that the extra is missing).
 
@@ -27,6 +27,7 @@ from minitorch2.kernels.schedule.gpu import grid_blocks, schedule_gpu
 from minitorch2.kernels.simulator import simulate_kernel
 from minitorch2.kernels.verify import verify_kernel
 
+CUDA = "cuda.schedule"  # the stage to ask for; the other two come with it
 SHOWN = (9, 0)  # the architecture whose PTX is shown
 LineTable = Callable[[KernelSource], Mapping[int, Sequence[str]]]
 
@@ -79,6 +80,6 @@ def emit_cuda(kernels: Iterable[Kernel], unit: str, graph: str, lines: LineTable
     for source in sources:
         ptx = compile_ptx(source.text, source.signature, SHOWN)
         reports[source.name] = str(assemble(ptx, SHOWN))
-        user = ", ".join(map(str, Origin.union(list(source.lines), "cuda").spans))
+        user = ", ".join(dict.fromkeys(map(str, Origin.union(source.lines, "cuda").spans)))
         texts.append(f"// {source.name} on {reports[source.name]}; {user}\n{ptx}")
     emit("cuda.ptx", unit, Texts(tuple(texts)), graph=graph, reports=reports)

@@ -21,7 +21,6 @@ class Config:
     primitives: str = os.environ.get("MT2_PRIMITIVES", "")
     kernel_frontend: str = os.environ.get("MT2_KERNEL_FRONTEND", "") or "direct"
     cuda: str = os.environ.get("MT2_CUDA", "")
-    show_cuda: bool = False  # whether compiled graphs also show their schedule, source, PTX
     threads: int = 0  # 0: as many as the machine has
 
 

@@ -18,5 +18,6 @@ Files, in reading order:
 - pool_launch.py a launch that Python calls without ctypes
 - products.py    batches of small matrix products
 - queue_pool.py  the same in Python alone, where there are no futexes
+- cuda.py        source for a GPU to PTX, and what ptxas makes of it
 - buffers.py     output and temporary arrays
 """

@@ -97,9 +97,10 @@ def _function(source: str, namespace: Callable[[Any], dict[str, Any]]) -> Any:
 
 
 def _renamed(ptx: str, mangled: str, name: str) -> str:
-    """PTX whose entry has the kernel's own name, without compiler comments."""
+    """PTX whose entry has the kernel's own name, without comments and Numba's unused variable."""
     text = ptx.replace(mangled, name)
-    kept = [line for line in text.split("\n") if not line.startswith("//")]
+    unused = "//", "\t// .globl", ".common .global .align 8 .u64 _ZN08NumbaEnv"
+    kept = [line for line in text.split("\n") if not line.startswith(unused)]
     return "\n".join(kept).strip() + "\n"
 
 

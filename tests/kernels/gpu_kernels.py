@@ -59,21 +59,22 @@ def kernels() -> dict[str, Kernel]:
     """Every kernel of these functions, in small rows (a warp each) and long ones (a block each)."""
     target = minitorch2.tensor(numpy.arange(ROWS))
     bf16 = minitorch2.bfloat16
-    programs = {
-        "gelu": (gelu, floats(ROWS, 256)),
-        "gelu_bf16": (gelu, floats(ROWS, 256, dtype=bf16)),
-        "swiglu": (swiglu, floats(ROWS, 256), floats(ROWS, 256)),
-        "softmax_256": (softmax, floats(ROWS, 256)),
-        "softmax_1024": (softmax, floats(ROWS, 1024)),
-        "softmax_bf16": (softmax, floats(ROWS, 1024, dtype=bf16)),
-        "log_softmax": (log_softmax, floats(ROWS, 1024)),
-        "layer_norm_256": (layer_norm, floats(ROWS, 256), floats(256), floats(256)),
-        "layer_norm_1024": (layer_norm, floats(ROWS, 1024), floats(1024), floats(1024)),
-        "cross_entropy": (cross_entropy, floats(ROWS, 512), target),
+    wide, long = floats(ROWS, 256), floats(ROWS, 1024)
+    programs: dict[str, tuple[Callable, list[minitorch2.Tensor]]] = {
+        "gelu": (gelu, [wide]),
+        "gelu_bf16": (gelu, [floats(ROWS, 256, dtype=bf16)]),
+        "swiglu": (swiglu, [wide, floats(ROWS, 256)]),
+        "softmax_256": (softmax, [wide]),
+        "softmax_1024": (softmax, [long]),
+        "softmax_bf16": (softmax, [floats(ROWS, 1024, dtype=bf16)]),
+        "log_softmax": (log_softmax, [long]),
+        "layer_norm_256": (layer_norm, [wide, floats(256), floats(256)]),
+        "layer_norm_1024": (layer_norm, [long, floats(1024), floats(1024)]),
+        "cross_entropy": (cross_entropy, [floats(ROWS, 512), target]),
     }
     return {
         f"{name}.{half}.{number}": kernel
-        for name, (function, *inputs) in programs.items()
+        for name, (function, inputs) in programs.items()
         for half, found in zip(("forward", "backward"), _made(function, inputs), strict=True)
         for number, kernel in enumerate(found)
     }
