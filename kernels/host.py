@@ -13,7 +13,7 @@ import numpy
 
 from minitorch2 import dtypes
 from minitorch2.artifacts import Origin
-from minitorch2.backends.blas import product, register_spread
+from minitorch2.backends.blas import product
 from minitorch2.devices import CPU
 from minitorch2.dispatch import origin_scope, run_backend
 from minitorch2.errors import DivisionByZero, IndexOutOfRange, Mt2Error
@@ -23,14 +23,12 @@ from minitorch2.kernels.executors import Run, flat
 from minitorch2.kernels.loop_ir import Check, Kernel, Loop, Reduce, Require, Statement
 from minitorch2.kernels.lower.nests import tensor_type
 from minitorch2.kernels.runtime.buffers import empty
-from minitorch2.kernels.runtime.products import spread
 from minitorch2.kernels.runtime.signature import KernelFailure
 from minitorch2.layouts import Layout
 from minitorch2.ops.table import lookup
 from minitorch2.storages import storage_of_array
 from minitorch2.tensors import Tensor, wrap
 
-register_spread(spread)
 ERRORS = {"IndexOutOfRange": IndexOutOfRange, "ZeroDivisionError": DivisionByZero}
 
 

@@ -16,6 +16,7 @@ import struct
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 from minitorch2.config import config
 from minitorch2.kernels.runtime import pool as threads
@@ -27,7 +28,7 @@ from minitorch2.kernels.runtime.signature import KernelFailure, KernelSignature
 PART_NANOSECONDS = 25_000.0
 PARTS_OF_A_THREAD = 4
 Native = Callable[[bytes, int, int], int]
-Launch = Callable[[int, tuple, tuple, tuple, float], None]
+Launch = Callable[[int, Any, Any, Any, float], None]
 Arguments = tuple[int, Sequence[int], Sequence[int], Sequence[float]]
 
 

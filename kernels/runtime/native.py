@@ -16,6 +16,7 @@ Source: https://llvm.org/docs/Atomics.html
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import llvmlite.binding as llvm
 from llvmlite import ir
@@ -26,7 +27,7 @@ I1, I32, I64, VOID = ir.IntType(1), ir.IntType(32), ir.IntType(64), ir.VoidType(
 F32, F64 = ir.FloatType(), ir.DoubleType()
 CACHE_LINE = 64
 ORDER = "seq_cst"
-Number = ir.Value | int
+Number = Any  # an ir.Value, or an int for a constant
 
 
 class Module:

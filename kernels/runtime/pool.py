@@ -113,7 +113,8 @@ class NativePool:
 
     def run(self, kernel: Native, block: bytes, parts: int) -> None:
         """Run all parts of a kernel, on the pool's threads if nobody else uses them."""
-        code().run(ctypes.cast(kernel, ctypes.c_void_p).value, block, parts)
+        address = ctypes.cast(kernel, ctypes.c_void_p).value  # type: ignore[arg-type]
+        code().run(address or 0, block, parts)
 
     def grow(self, size: int) -> None:
         """Have at least `size` threads, the caller's among them, and take BLAS's jobs."""

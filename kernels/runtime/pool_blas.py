@@ -1,9 +1,9 @@
-"""Matrix products on the pool's threads: OpenBLAS's own jobs, and batches of small products.
+"""Matrix products on the pool's threads: OpenBLAS's own jobs, and products cut into pieces.
 
 In: the pool's code. Out: more functions in it.
 
     blas(...)            what OpenBLAS calls (its "threads callback") to have the jobs of a call run
-    gemm_f32, gemm_f64   kernels (block, i, n): part i of n of a batch, one cblas_?gemm a product
+    gemm_f32, gemm_f64   kernels (block, i, n): part i of n of many pieces, one cblas_?gemm a piece
 
 Source: OpenBLAS's cblas.h, openblas_set_threads_callback_function; its driver/level3 for the jobs.
 
@@ -26,8 +26,9 @@ from minitorch2.kernels.runtime.native import F32, F64, I32, I64, VOID, Function
 from minitorch2.kernels.runtime.pool_code import PoolCode
 
 DO_JOB = (VOID, (I32, I64, I32))
-PRODUCT_SLOTS = ("total", "status", "a", "b", "c", "offsets", "gemm", "m", "n", "k",
+PRODUCT_SLOTS = ("total", "status", "a", "b", "c", "pieces", "gemm", "k",
                  "row_a", "row_b", "row_c", "transposed_a", "transposed_b")  # fmt: skip
+PIECE = ("a", "b", "c", "m", "n")
 ROW_MAJOR = 101
 
 
@@ -95,10 +96,10 @@ def _alone(pool: PoolCode) -> Function:
 
 
 def add_products(pool: PoolCode, name: str, kind: ir.Type) -> None:
-    """Write the kernel `name`: products lo .. hi of a batch, with OpenBLAS's 64-bit cblas.
+    """Write the kernel `name`: pieces lo .. hi of products, with OpenBLAS's 64-bit cblas.
 
-    `offsets` is the address of three numbers for each product: how many bytes after a, b and c
-    its matrices begin.
+    `pieces` is the address of five numbers for each piece: how many bytes after a, b and c its
+    matrices begin, and its rows and columns.
     """
     f = pool.function(name, I64, [I64, I64, I64], export=True)
     block, i, n = f.arguments
@@ -106,16 +107,14 @@ def add_products(pool: PoolCode, name: str, kind: ir.Type) -> None:
     of = {slot: f.get(f.slot(words, at)) for at, slot in enumerate(PRODUCT_SLOTS)}
     lo = f.builder.udiv(f.builder.mul(of["total"], i), n)
     hi = f.builder.udiv(f.builder.mul(of["total"], f.builder.add(i, I64(1))), n)
-    offsets = f.pointer(of["offsets"])
+    pieces = f.pointer(of["pieces"])
     kinds = (I32, I32, I32, I64, I64, I64, kind, I64, I64, I64, I64, kind, I64, I64)
     flags = [f.builder.trunc(of[f"transposed_{x}"], I32) for x in "ab"]
     with f.count(lo, hi) as number:
-        at = f.builder.mul(number, I64(3))
-        a, b, c = (
-            f.builder.add(of[x], f.get(f.slot(offsets, f.builder.add(at, I64(place)))))
-            for place, x in enumerate("abc")
-        )
-        f.call_at(of["gemm"], VOID, kinds, ROW_MAJOR, *flags, of["m"], of["n"], of["k"],
+        piece = f.slot(pieces, f.builder.mul(number, I64(len(PIECE))))
+        numbers = {each: f.get(f.slot(piece, at)) for at, each in enumerate(PIECE)}
+        a, b, c = (f.builder.add(of[x], numbers[x]) for x in "abc")
+        f.call_at(of["gemm"], VOID, kinds, ROW_MAJOR, *flags, numbers["m"], numbers["n"], of["k"],
                   kind(1.0), a, of["row_a"], b, of["row_b"], kind(0.0), c, of["row_c"])  # fmt: skip
     f.ret(0)
 

@@ -1,34 +1,38 @@
-"""Matrix products on the BLAS inside numpy, small ones on one of its threads.
+"""Matrix products: small ones on one thread of the BLAS inside numpy, large ones in pieces.
 
-In: numpy arrays, and an array for the result. Out: the product. A small product is done before a
-second thread has woken up; where other processes share the machine, waiting for that thread costs
-milliseconds. So a product of at most SERIAL_LIMIT multiplications, each one of a batch alike, runs
-on one BLAS thread. Eager and compiled code call the same function, as another thread count gives
-other bits. A batch may be spread over threads by whoever registers for it.
+In: numpy arrays, and an array for the result. Out: the product. BLAS runs on one thread: a small
+product is done before a second one has woken up, and the jobs of a large one wait for each other,
+which takes tenfold as long where other processes need a CPU. Large products, and batches, are cut
+into pieces for the threads of the kernels' room (kernels/runtime/products.py, imported at the first
+use), so that the bits do not depend on the number of threads. Eager and compiled code call the same
+function. What cannot be cut, such as a large product with a vector, is left to BLAS's own ways.
 
     >>> import numpy
     >>> product(numpy.ones((2, 3)), numpy.ones((3, 2)))[0, 0].item()
     3.0
 
 Source: OpenBLAS's `openblas_set_num_threads` and `openblas_set_threads_callback_function`; the
-limits were measured (tests/bench/overhead.py, tests/bench/threads.py).
+limits were measured (tests/bench/threads.py).
 """
 
 import ctypes
 import glob
+import importlib
 import os
 import re
 import threading
 from collections.abc import Callable
+from functools import cache
 
 import numpy
 
+from minitorch2.config import config
+
 SERIAL_LIMIT = 4_000_000  # multiplications: about 0.1 ms on one core
-SPREAD_FROM = 1_000_000
+PIECES_FROM = 1_000_000
 
 # What wheels, distributions and numpy's own builds put around OpenBLAS's names.
 _NAMES = ("scipy_openblas_{}64_", "openblas_{}64_", "scipy_openblas_{}", "openblas_{}")
-Spread = Callable[[numpy.ndarray, numpy.ndarray, numpy.ndarray], bool]
 
 
 def _libraries() -> list[ctypes.CDLL]:
@@ -63,7 +67,6 @@ _default_threads = _get_threads() if _get_threads is not None else 1
 large = threading.RLock()  # held during a product on several threads; a fork waits for it
 _guard = threading.Lock()
 _serial = 0  # how many products on one thread are running
-_spread: list[Spread] = []
 
 
 def threads() -> int:
@@ -100,27 +103,40 @@ def set_callback(address: int | None) -> bool:
     return True
 
 
-def register_spread(spread: Spread) -> None:
-    """Offer `spread(a, b, out)`: a batch of small products on several threads, or False."""
-    _spread[:] = [spread]
+@cache
+def _in_pieces() -> Callable[[numpy.ndarray, numpy.ndarray, numpy.ndarray], bool] | None:
+    """The function that cuts products, found by name; None where numpy is to do everything."""
+    if config.primitives == "numpy" or _set_threads is None:
+        return None
+    return importlib.import_module("minitorch2.kernels.runtime.products").multiply
 
 
 def product(a: numpy.ndarray, b: numpy.ndarray, out: numpy.ndarray | None = None) -> numpy.ndarray:
-    """numpy.matmul with the number of BLAS threads chosen by the size of one product."""
-    columns = b.shape[-1] if b.ndim > 1 else 1
-    total = a.size * columns
-    each = total if a.ndim < 3 else a.shape[-2] * a.shape[-1] * columns
-    if _set_threads is None or _default_threads == 1:
-        return numpy.matmul(a, b, out=out)
-    if each > SERIAL_LIMIT:
-        with large:
-            return numpy.matmul(a, b, out=out)
-    if total > SPREAD_FROM and _spread and a.shape[:-2] == b.shape[:-2] != ():
-        if out is None:
-            out = numpy.empty((*a.shape[:-1], columns), numpy.result_type(a, b))
-        if _spread[0](a, b, out):
-            return out
+    """numpy.matmul, with threads chosen by the amount of work."""
+    work = a.size * (b.shape[-1] if b.ndim > 1 else 1)
+    if work > PIECES_FROM and a.ndim > 1 and b.ndim > 1:
+        return _large_product(a, b, out, work)
     with one_thread():
+        return numpy.matmul(a, b, out=out)
+
+
+def _large_product(
+    a: numpy.ndarray, b: numpy.ndarray, out: numpy.ndarray | None, work: int
+) -> numpy.ndarray:
+    if b.ndim == 2 < a.ndim and a.flags.c_contiguous and (out is None or out.flags.c_contiguous):
+        shape = (*a.shape[:-1], b.shape[-1])  # many products with one matrix: one with more rows
+        rows = out if out is None else out.reshape(-1, shape[-1])
+        return _large_product(a.reshape(-1, a.shape[-1]), b, rows, work).reshape(shape)
+    cut = _in_pieces()
+    if cut is not None and a.shape[:-2] == b.shape[:-2]:
+        if out is None:
+            out = numpy.empty((*a.shape[:-1], b.shape[-1]), numpy.result_type(a, b))
+        if cut(a, b, out):
+            return out
+    if work // max(1, a.size // (a.shape[-2] * a.shape[-1])) <= SERIAL_LIMIT:
+        with one_thread():
+            return numpy.matmul(a, b, out=out)
+    with large:
         return numpy.matmul(a, b, out=out)
 
 

@@ -6,7 +6,7 @@ import pytest
 from minitorch2.backends import blas
 from minitorch2.config import config
 from minitorch2.kernels.runtime import pool
-from minitorch2.kernels.runtime.products import spread
+from minitorch2.kernels.runtime.products import multiply
 
 pytestmark = [
     pytest.mark.numba,
@@ -57,24 +57,56 @@ def test_it_gives_the_bits_of_numpy(case, dtype, threads, monkeypatch):
     with blas.one_thread():
         expected = np.matmul(a, b)
     out = np.full(expected.shape, np.nan, dtype)
-    assert spread(a, b, out)
+    assert multiply(a, b, out)
     np.testing.assert_array_equal(out, expected)
     turned = np.full(expected.mT.shape, np.nan, dtype).mT
-    assert not spread(a, b, turned) and np.isnan(turned).all()
+    assert not multiply(a, b, turned) and np.isnan(turned).all()
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_other_layouts_are_refused(case):
     a, b = REFUSED[case]("float32")
     out = np.full((8, a.shape[-2], b.shape[-1]), 7, a.dtype)
-    assert not spread(a, b, out) and (out == 7).all()
+    assert not multiply(a, b, out) and (out == 7).all()
 
 
-def test_large_batches_come_here(monkeypatch):
-    monkeypatch.setattr(blas, "_spread", [spread])
-    monkeypatch.setattr(blas, "_default_threads", 2)
+SHAPES = [(300, 200, 250), (1000, 64, 70), (70, 64, 1000), (257, 513, 65), (2000, 40, 30)]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_the_bits_do_not_depend_on_the_threads(shape, monkeypatch):
+    m, k, n = shape
+    for a, b in (
+        (random("float32", m, k), random("float32", k, n)),
+        (random("float64", k, m).T, random("float64", n, k).T),
+    ):
+        results = []
+        for threads in (1, 2, 3):
+            monkeypatch.setattr(config, "threads", threads)
+            results.append(np.full((m, n), np.nan, a.dtype))
+            assert multiply(a, b, results[-1])
+            np.testing.assert_array_equal(results[-1], results[0])
+        np.testing.assert_allclose(results[0], a.astype(np.float64) @ b, rtol=1e-3, atol=1e-3)
+
+
+def test_products_come_here(monkeypatch):
     a, b = random("float32", 64, 48, 32), random("float32", 64, 32, 40)
     found, out = blas.product(a, b), np.empty((64, 48, 40), np.float32)
     assert blas.product(a, b, out) is out and (out == found).all()
-    np.testing.assert_allclose(found, a @ b, rtol=1e-5)
-    assert blas.product(a, np.float32(2) * b[:1], out) is out  # broadcast: left to numpy
+    np.testing.assert_allclose(found, a @ b, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(blas.product(a, b[0]), a @ b[0], rtol=1e-4, atol=1e-5)
+    assert blas.product(a, b[:1], out) is out  # broadcast: left to numpy
+
+
+def test_every_shape_of_a_product():
+    vector, matrix = random("float32", 3000), random("float32", 3000, 1500)
+    batch = random("float32", 20, 50, 3000)
+    pairs = [(vector, matrix), (matrix.T, vector), (batch, matrix), (vector, vector)]
+    pairs += [(batch, vector), (matrix, matrix.T[:, :40]), (matrix.T[:90], matrix.T[:90].T)]
+    for a, b in pairs:
+        expected = a.astype(np.float64) @ b
+        np.testing.assert_allclose(blas.product(a, b), expected, rtol=1e-3, atol=1e-2)
+        out = np.empty(expected.shape, np.float32)
+        if expected.shape:
+            assert blas.product(a, b, out).shape == expected.shape
+            np.testing.assert_allclose(out, expected, rtol=1e-3, atol=1e-2)
