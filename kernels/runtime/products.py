@@ -3,8 +3,8 @@
 In: two arrays of at least two dimensions and the array for the result. Out: whether it was done.
 A batch is cut into its products, a large product into rows or columns; each piece is one cblas
 call on one thread. The cut depends on the shapes alone, so the bits do not depend on the threads.
-What this file does not do (broadcast operands, vectors, a product with itself, element types and
-layouts that BLAS does not take) is left to numpy.matmul.
+What this file does not do (broadcast operands, vectors, element types and layouts that BLAS does
+not take) is left to numpy.matmul.
 
     >>> import numpy
     >>> a = numpy.ones((4, 2, 3)); b = numpy.ones((4, 3, 2)); out = numpy.empty((4, 2, 2))
@@ -19,15 +19,15 @@ Source: numpy's matmul (numpy/_core/src/umath/matmul.c.src), for when it calls B
 """
 
 import ctypes
-import struct
 from functools import cache, lru_cache
 
 import numpy as np
 
 from minitorch2.backends import blas
 from minitorch2.kernels.runtime import pool as threads
-from minitorch2.kernels.runtime.launcher import parts_for
+from minitorch2.kernels.runtime.launcher import Launch, direct
 from minitorch2.kernels.runtime.pool_blas import PIECE, PRODUCT_SLOTS
+from minitorch2.kernels.runtime.signature import KernelSignature
 
 NANOSECONDS_A_MULTIPLICATION = 0.02
 LEAST_PIECE = 2_000_000  # multiplications
@@ -35,21 +35,23 @@ LEAST_EXTENT, LARGE_EXTENT, LARGE = 128, 160, 64_000_000
 MOST_PIECES = 32
 UNIT = 16  # pieces begin at multiples of it
 PLAIN, TRANSPOSED = 111, 112
-GEMM = {"f": ("cblas_sgemm", "gemm_f32"), "d": ("cblas_dgemm", "gemm_f64")}
+GEMM = {"f": ("cblas_sgemm", "gemm_f32", "f32"), "d": ("cblas_dgemm", "gemm_f64", "f64")}
 NAMES = ("scipy_{}64_", "{}64_")  # the names of functions that take 64-bit sizes
-BLOCK = struct.Struct(f"={len(PRODUCT_SLOTS)}Q")
+SIZES = len(PRODUCT_SLOTS) - PRODUCT_SLOTS.index("gemm")
 Shapes = tuple[tuple[int, ...], ...]
 
 
 @cache
-def functions(kind: str) -> tuple[int, int] | None:
-    """The addresses of cblas_?gemm and of our kernel that calls it; None where there is none."""
-    outside, inside = GEMM[kind]
-    gemm = blas.find(outside, NAMES)
-    if gemm is None or not threads.supported():
+def gemm(kind: str) -> tuple[int, Launch] | None:
+    """The address of cblas_?gemm and the launch of our kernel that calls it, where both exist."""
+    outside, inside, short = GEMM[kind]
+    found = blas.find(outside, NAMES)
+    if found is None or not threads.supported():
         return None
-    address = ctypes.cast(gemm, ctypes.c_void_p).value  # type: ignore[arg-type]
-    return (address, threads.code().address[inside]) if address else None
+    signature = KernelSignature((short, short, short, "i64"), sizes=SIZES)
+    launch = direct(threads.code().address[inside], signature)
+    address = ctypes.cast(found, ctypes.c_void_p).value  # type: ignore[arg-type]
+    return (address, launch) if launch is not None and address else None
 
 
 def _row(height: int, step: int, columns: int, size: int) -> int:
@@ -107,18 +109,13 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> bool:
     kind = a.dtype.char
     if kind not in GEMM or b.dtype.char != kind or out.dtype.char != kind:
         return False
-    found = functions(kind)
+    found = gemm(kind)
     shapes, strides = (a.shape, b.shape, out.shape), (a.strides, b.strides, out.strides)
-    layout = _layout(shapes, strides, a.itemsize) if found else None
-    places = [each.__array_interface__["data"][0] for each in (a, b, out)]
-    if found is None or layout is None or places[0] == places[1]:
+    layout = _layout(shapes, strides, a.itemsize)
+    if found is None or layout is None:
         return False
-    pieces, (gemm, kernel) = _pieces(shapes, strides), found
-    parts = min(parts_for(a.size * b.shape[-1] * NANOSECONDS_A_MULTIPLICATION), len(pieces))
-    status = (ctypes.c_int64 * (2 * parts))()
-    table = pieces.__array_interface__["data"][0]
-    numbers = (ctypes.addressof(status), *places, table, gemm, a.shape[-1], *layout)
-    block = BLOCK.pack(len(pieces), *numbers)
+    pieces, (address, launch) = _pieces(shapes, strides), found
+    cost = a.size * b.shape[-1] * NANOSECONDS_A_MULTIPLICATION / len(pieces)
     with blas.one_thread():
-        threads.code().run(kernel, block, parts)
+        launch(len(pieces), (a, b, out, pieces), (address, a.shape[-1], *layout), (), cost)
     return True
