@@ -15,10 +15,15 @@ batch_normalization   BatchNorm, InstanceNorm, GroupNorm
 dropout         Dropout
 embedding       Embedding
 convolution     Conv2d and the others
-pooling         MaxPool2d and the others, padding, Upsample
+pooling         MaxPool2d and the others
+padding         ZeroPad2d and the others
+resampling      Upsample, PixelShuffle, Unfold and the others
 attention       MultiheadAttention
+recurrent       RNN, LSTM, GRU and their cells
+transformer     encoder and decoder layers and their stacks
 flatten         Flatten and Unflatten
 loss            CrossEntropyLoss and the others
+margin_loss     losses with margins, and likelihoods of numbers
 containers      Sequential, ModuleList and the others
 utils           gradient clipping, parameters as one vector
 """
@@ -30,6 +35,7 @@ from minitorch2.nn.activation import (
     GELU,
     GLU,
     SELU,
+    Hardshrink,
     Hardsigmoid,
     Hardswish,
     Hardtanh,
@@ -40,11 +46,14 @@ from minitorch2.nn.activation import (
     PReLU,
     ReLU,
     ReLU6,
+    RReLU,
     Sigmoid,
     SiLU,
     Softmax,
+    Softmax2d,
     Softmin,
     Softplus,
+    Softshrink,
     Softsign,
     Tanh,
     Tanhshrink,
@@ -60,6 +69,8 @@ from minitorch2.nn.batch_normalization import (
     GroupNorm,
     InstanceNorm1d,
     InstanceNorm2d,
+    InstanceNorm3d,
+    LocalResponseNorm,
 )
 from minitorch2.nn.containers import (
     ModuleDict,
@@ -111,10 +122,32 @@ from minitorch2.nn.loss import (
     SoftMarginLoss,
     TripletMarginLoss,
 )
+from minitorch2.nn.margin_loss import (
+    GaussianNLLLoss,
+    HingeEmbeddingLoss,
+    MultiLabelMarginLoss,
+    MultiLabelSoftMarginLoss,
+    MultiMarginLoss,
+    PoissonNLLLoss,
+)
 from minitorch2.nn.module import Module
 from minitorch2.nn.normalization import (
     LayerNorm,
     RMSNorm,
+)
+from minitorch2.nn.padding import (
+    CircularPad1d,
+    CircularPad2d,
+    ConstantPad1d,
+    ConstantPad2d,
+    ConstantPad3d,
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    ZeroPad1d,
+    ZeroPad2d,
+    ZeroPad3d,
 )
 from minitorch2.nn.parameter import (
     Buffer,
@@ -123,17 +156,39 @@ from minitorch2.nn.parameter import (
 from minitorch2.nn.pooling import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
+    AdaptiveAvgPool3d,
     AdaptiveMaxPool2d,
     AvgPool1d,
     AvgPool2d,
     AvgPool3d,
-    ConstantPad2d,
     MaxPool1d,
     MaxPool2d,
     MaxPool3d,
+)
+from minitorch2.nn.recurrent import (
+    GRU,
+    LSTM,
+    RNN,
+    GRUCell,
+    LSTMCell,
+    RNNBase,
+    RNNCell,
+    RNNCellBase,
+)
+from minitorch2.nn.resampling import (
+    ChannelShuffle,
+    Fold,
     PixelShuffle,
-    ReflectionPad2d,
-    ReplicationPad2d,
+    PixelUnshuffle,
+    Unfold,
     Upsample,
-    ZeroPad2d,
+    UpsamplingBilinear2d,
+    UpsamplingNearest2d,
+)
+from minitorch2.nn.transformer import (
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
 )

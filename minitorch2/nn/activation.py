@@ -301,3 +301,48 @@ class Threshold(Module):
     def extra_repr(self) -> str:
         tail = ", inplace=True" if self.inplace else ""
         return f"threshold={self.threshold}, value={self.value}{tail}"
+
+
+class _Shrink(Module):
+    def __init__(self, lambd: float = 0.5):
+        super().__init__()
+        self.lambd = lambd
+
+    def extra_repr(self) -> str:
+        return f"{self.lambd}"
+
+
+class Softshrink(_Shrink):
+    """x moved towards zero by `lambd`."""
+
+    def forward(self, input: Any) -> Any:
+        return F.softshrink(input, self.lambd)
+
+
+class Hardshrink(_Shrink):
+    """x, zero where it is nearer to zero than `lambd`."""
+
+    def forward(self, input: Any) -> Any:
+        return F.hardshrink(input, self.lambd)
+
+
+class RReLU(Module):
+    """x where positive, else times a slope: drawn in training, else the mean of the bounds."""
+
+    def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False):
+        super().__init__()
+        self.lower, self.upper, self.inplace = lower, upper, inplace
+
+    def forward(self, input: Any) -> Any:
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        tail = ", inplace=True" if self.inplace else ""
+        return f"lower={self.lower}, upper={self.upper}{tail}"
+
+
+class Softmax2d(Module):
+    """softmax over the channels of [N, C, H, W]."""
+
+    def forward(self, input: Any) -> Any:
+        return F.softmax(input, -3)

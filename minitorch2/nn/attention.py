@@ -14,7 +14,7 @@ from minitorch2.dtypes import bool as bool_dtype
 from minitorch2.errors import ArgumentValueError
 from minitorch2.nn import functional as F
 from minitorch2.nn import init
-from minitorch2.nn.linear import Linear
+from minitorch2.nn.linear import NonDynamicallyQuantizableLinear
 from minitorch2.nn.module import Module
 from minitorch2.nn.parameter import Parameter
 from minitorch2.ops.table import lookup
@@ -59,7 +59,7 @@ class MultiheadAttention(Module):
             self.in_proj_bias = Parameter(empty(3 * embed_dim, device=device, dtype=dtype))
         else:
             self.register_parameter("in_proj_bias", None)
-        self.out_proj = Linear(embed_dim, embed_dim, bias, device, dtype)
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, device, dtype)
         init.xavier_uniform_(self.in_proj_weight)
         if bias:
             init.zeros_(self.in_proj_bias)

@@ -165,6 +165,26 @@ class InstanceNorm2d(_InstanceNorm):
     ranks = (3, 4)
 
 
+class InstanceNorm3d(_InstanceNorm):
+    """Each channel of each sample of [N, C, D, H, W] to mean 0 and variance 1."""
+
+    ranks = (4, 5)
+
+
+class LocalResponseNorm(Module):
+    """Each element divided by the mean square of its neighbours among the channels."""
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0):
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, input: Any) -> Any:
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
 class GroupNorm(Module):
     """Each sample's groups of channels to mean 0 and variance 1."""
 

@@ -13,6 +13,7 @@ In: modules (or parameters). Out: a module that registers them all, so that they
 Source: torch.nn's containers.
 """
 
+import itertools
 import operator
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
@@ -103,6 +104,17 @@ class ModuleList(Module):
     def __init__(self, modules: Iterable[Module] | None = None):
         super().__init__()
         self.extend(modules or ())
+
+    def __repr__(self) -> str:
+        """Equal neighbours are shown once: `(0-2): 3 x Linear(...)`."""
+        runs = [(text, len(list(run))) for text, run in itertools.groupby(map(repr, self))]
+        lines, start = [], 0
+        for text, count in runs:
+            end = start + count - 1
+            name = f"({start}): " if count == 1 else f"({start}-{end}): {count} x "
+            lines.append("\n  " + name + text.replace("\n", "\n  "))
+            start += count
+        return f"{self._get_name()}({''.join(lines)}\n)" if lines else f"{self._get_name()}()"
 
     def __iter__(self) -> Iterator[Module]:
         return iter(self._modules.values())

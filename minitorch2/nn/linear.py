@@ -69,6 +69,10 @@ class Linear(Module):
         )
 
 
+class NonDynamicallyQuantizableLinear(Linear):
+    """Linear under the name that attention's output projection has in torch."""
+
+
 class Bilinear(Module):
     """x1 @ weight[k] @ x2 + bias[k] for each output k."""
 

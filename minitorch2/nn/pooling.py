@@ -1,4 +1,4 @@
-"""Pooling layers, padding layers, and layers that change sizes.
+"""Pooling layers: the largest element or the mean of each window.
 
 In: [N, C, *sizes]. Out: [N, C, *other sizes].
 
@@ -165,94 +165,7 @@ class AdaptiveMaxPool2d(_Adaptive):
         self.return_indices = return_indices
 
 
-class _Pad(Module):
-    dims, mode = 0, "constant"
+class AdaptiveAvgPool3d(_Adaptive):
+    """Means of as many windows as wanted, over [N, C, D, H, W]."""
 
-    def __init__(self, padding: Any):
-        super().__init__()
-        self.padding = per_dimension(padding, 2 * self.dims)
-
-    def forward(self, input: Any) -> Any:
-        return F.pad(input, self.padding, self.mode)
-
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
-
-
-class ZeroPad2d(_Pad):
-    """Zeros around [N, C, H, W]: (left, right, top, bottom)."""
-
-    dims = 2
-
-
-class ReflectionPad2d(_Pad):
-    """The picture mirrored at its edges."""
-
-    dims, mode = 2, "reflect"
-
-
-class ReplicationPad2d(_Pad):
-    """The edge elements repeated."""
-
-    dims, mode = 2, "replicate"
-
-
-class ConstantPad2d(Module):
-    """One value around [N, C, H, W]: (left, right, top, bottom)."""
-
-    def __init__(self, padding: Any, value: float):
-        super().__init__()
-        self.padding, self.value = per_dimension(padding, 4), value
-
-    def forward(self, input: Any) -> Any:
-        return F.pad(input, self.padding, "constant", self.value)
-
-    def extra_repr(self) -> str:
-        return f"padding={self.padding}, value={self.value}"
-
-
-class Upsample(Module):
-    """interpolate as a layer."""
-
-    def __init__(
-        self,
-        size: Any = None,
-        scale_factor: Any = None,
-        mode: str = "nearest",
-        align_corners: bool | None = None,
-        recompute_scale_factor: bool | None = None,
-    ):
-        super().__init__()
-        many = isinstance(scale_factor, tuple)
-        self.size, self.mode, self.align_corners = size, mode, align_corners
-        self.scale_factor = scale_factor if many or scale_factor is None else float(scale_factor)
-        self.recompute_scale_factor = recompute_scale_factor
-
-    def forward(self, input: Any) -> Any:
-        return F.interpolate(
-            input,
-            self.size,
-            self.scale_factor,
-            self.mode,
-            self.align_corners,
-            self.recompute_scale_factor,
-        )
-
-    def extra_repr(self) -> str:
-        if self.scale_factor is not None:
-            return f"scale_factor={self.scale_factor!r}, mode={self.mode!r}"
-        return f"size={self.size!r}, mode={self.mode!r}"
-
-
-class PixelShuffle(Module):
-    """[*, C * r * r, H, W] as [*, C, H * r, W * r]."""
-
-    def __init__(self, upscale_factor: int):
-        super().__init__()
-        self.upscale_factor = upscale_factor
-
-    def forward(self, input: Any) -> Any:
-        return F.pixel_shuffle(input, self.upscale_factor)
-
-    def extra_repr(self) -> str:
-        return f"upscale_factor={self.upscale_factor}"
+    function = staticmethod(F.adaptive_avg_pool3d)

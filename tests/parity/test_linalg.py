@@ -56,10 +56,10 @@ CALLS = {
         t.cartesian_prod(v, v), t.combinations(v), t.combinations(v, 2, True), t.block_diag(a, s),
     ],
     "triangles": lambda t, a, s, v, x: [t.tril_indices(3, 4, 1), t.triu_indices(3, 4)],
-    "flips": lambda t, a, s, v, x: [t.fliplr(a), t.flipud(a), *[t.rot90(a, k) for k in range(-1, 5)]],
+    "flips": lambda t, a, s, v, x: [t.fliplr(a), t.flipud(a)] + [t.rot90(a, k) for k in range(5)],
     "vander": lambda t, a, s, v, x: [t.vander(v), t.linalg.vander(v), t.vander(v, 2, True)],
     "logspace": lambda t, a, s, v, x: t.logspace(0, 2, 3),
-    "aliases": lambda t, a, s, v, x: [t.multiply(v, v), v.arctan(), t.concat([v, v]), t.absolute(-v)],
+    "aliases": lambda t, a, s, v, x: [t.multiply(v, v), v.arctan(), t.concat([v, v]), t.fix(-v)],
 }  # fmt: skip
 
 

@@ -82,6 +82,36 @@ CASES = [
     ("nn.ConstantPad2d((1, 0, 2, 1), 3.5)", [(2, 3, 6, 6)]),
     ("nn.Upsample(scale_factor=2, mode='bilinear')", [(2, 3, 4, 4)]),
     ("nn.PixelShuffle(2)", [(2, 8, 3, 3)]),
+    ("nn.PixelUnshuffle(2)", [(2, 2, 4, 6)]),
+    ("nn.ChannelShuffle(2)", [(2, 6, 3)]),
+    ("nn.Softshrink(0.3)", [(4, 5)]),
+    ("nn.Hardshrink()", [(4, 5)]),
+    ("nn.RReLU().eval()", [(4, 5)]),
+    ("nn.Softmax2d()", [(2, 3, 4, 4)]),
+    ("nn.InstanceNorm3d(2)", [(2, 2, 3, 3, 3)]),
+    ("nn.LocalResponseNorm(3, 0.5)", [(2, 6, 4)]),
+    ("nn.AdaptiveAvgPool3d(2)", [(2, 2, 5, 4, 4)]),
+    ("nn.ZeroPad1d(2)", [(2, 2, 5)]),
+    ("nn.ConstantPad3d(1, 2.0)", [(1, 2, 3, 3, 3)]),
+    ("nn.ReflectionPad1d(2)", [(2, 2, 5)]),
+    ("nn.ReplicationPad1d((1, 2))", [(2, 2, 5)]),
+    ("nn.CircularPad2d(1)", [(2, 2, 4, 5)]),
+    ("nn.UpsamplingNearest2d(scale_factor=2)", [(1, 2, 3, 4)]),
+    ("nn.UpsamplingBilinear2d(size=(5, 6))", [(1, 2, 3, 4)]),
+    ("nn.Unfold((2, 3), dilation=(1, 2), padding=1, stride=2)", [(2, 3, 6, 7)]),
+    ("nn.Fold((5, 6), (2, 3), padding=1, stride=2)", [(2, 12, 9)]),
+    ("nn.MultiMarginLoss(p=2, margin=0.5)", [(4, 5), ("index", 5, (4,))]),
+    ("nn.MultiLabelMarginLoss()", [(4, 5), ("index", 5, (4, 5))]),
+    ("nn.MultiLabelSoftMarginLoss()", [(4, 5), ("share", (4, 5))]),
+    ("nn.HingeEmbeddingLoss(0.7)", [(4, 5), ("index", 1, (4, 5))]),
+    ("nn.PoissonNLLLoss()", [(4, 5), ("share", (4, 5))]),
+    ("nn.GaussianNLLLoss(full=True)", [(4, 5), (4, 5), ("share", (4, 5))]),
+    ("nn.Conv3d(2, 4, 2, dilation=2, groups=2)", [(1, 2, 4, 5, 4)]),
+    ("nn.ConvTranspose1d(4, 2, 3, stride=2, groups=2)", [(2, 4, 5)]),
+    ("nn.AvgPool2d(3, 2, 1, ceil_mode=True, count_include_pad=False)", [(2, 3, 6, 6)]),
+    ("nn.MaxPool1d(3, 2)", [(2, 3, 9)]),
+    ("nn.AdaptiveMaxPool2d((2, 3))", [(2, 3, 5, 7)]),
+    ("nn.BatchNorm1d(5, eps=0.1)", [(4, 5, 3)]),
     ("nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.LayerNorm(8), nn.Linear(8, 2))", [(3, 4)]),
 ]
 
@@ -188,7 +218,10 @@ def test_signatures():
     different = []
     for name in MODULES:
         ours, judge = (
-            [(p.name, p.default, p.kind) for p in inspect.signature(cls).parameters.values()]
+            [
+                (p.name, getattr(p.default, "__name__", p.default), p.kind)
+                for p in inspect.signature(cls).parameters.values()
+            ]
             for cls in (getattr(our_nn, name), getattr(torch.nn, name))
         )
         if ours != judge:

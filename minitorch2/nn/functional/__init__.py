@@ -16,6 +16,8 @@ windows          the places of a kernel
 convolutions     conv1d, conv2d, conv3d and their transposes
 pooling          the largest or the mean of each window
 resampling       interpolate, pixel_shuffle
+folding          windows as columns, and back
+margins          losses with margins between classes
 
     >>> from minitorch2 import tensor
     >>> from minitorch2.nn import functional as F
@@ -30,6 +32,7 @@ from minitorch2.nn.functional.activations import (
     elu,
     gelu,
     glu,
+    gumbel_softmax,
     hardshrink,
     hardsigmoid,
     hardswish,
@@ -41,6 +44,8 @@ from minitorch2.nn.functional.activations import (
     prelu,
     relu,
     relu6,
+    relu_,
+    rrelu,
     selu,
     sigmoid,
     silu,
@@ -68,6 +73,7 @@ from minitorch2.nn.functional.dropouts import (
     dropout2d,
     dropout3d,
 )
+from minitorch2.nn.functional.folding import fold, unfold
 from minitorch2.nn.functional.lookups import (
     bilinear,
     embedding,
@@ -96,11 +102,17 @@ from minitorch2.nn.functional.losses import (
     soft_margin_loss,
     triplet_margin_loss,
 )
+from minitorch2.nn.functional.margins import (
+    multi_margin_loss,
+    multilabel_margin_loss,
+    multilabel_soft_margin_loss,
+)
 from minitorch2.nn.functional.normalizations import (
     batch_norm,
     group_norm,
     instance_norm,
     layer_norm,
+    local_response_norm,
     normalize,
     rms_norm,
 )
@@ -120,6 +132,7 @@ from minitorch2.nn.functional.pooling import (
     max_pool3d,
 )
 from minitorch2.nn.functional.resampling import (
+    channel_shuffle,
     interpolate,
     pixel_shuffle,
     pixel_unshuffle,

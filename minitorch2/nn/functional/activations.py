@@ -12,6 +12,7 @@ from minitorch2.nn.functional.rows import into, row, with_inplace
 
 _relu, _softmax, _log_softmax = row("relu"), row("softmax"), row("log_softmax")
 _elu, _softplus, _where = row("elu"), row("softplus"), row("where")
+_rand = row("rand")
 
 gelu = row("gelu")
 logsigmoid = row("logsigmoid")
@@ -121,3 +122,36 @@ def glu(input: Any, dim: int = -1) -> Any:
     """The first half of a dimension times sigmoid of the second."""
     first, second = input.chunk(2, dim)
     return first * second.sigmoid()
+
+
+def rrelu(
+    input: Any,
+    lower: float = 1.0 / 8,
+    upper: float = 1.0 / 3,
+    training: bool = False,
+    inplace: bool = False,
+) -> Any:
+    """input where positive, else times a slope: drawn in training, else the mean of the bounds."""
+    if training:
+        slope = _rand(*input.shape, dtype=input.dtype) * (upper - lower) + lower
+    else:
+        slope = (lower + upper) / 2
+    return into(input, _where(input >= 0, input, input * slope), inplace)
+
+
+def gumbel_softmax(
+    logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Any:
+    """A random choice by `logits` that gradients can flow through (Jang et al. 2017)."""
+    noise = -(-_rand(*logits.shape, dtype=logits.dtype).clamp(min=1e-20).log()).log()
+    soft = _softmax((logits + noise) / tau, dim)
+    if not hard:
+        return soft
+    index = soft.argmax(dim, keepdim=True)
+    chosen = (soft * 0).detach().scatter(dim, index, 1.0)
+    return chosen - soft.detach() + soft
+
+
+def relu_(input: Any) -> Any:
+    """relu, written into the input."""
+    return relu(input, inplace=True)

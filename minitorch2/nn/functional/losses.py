@@ -208,7 +208,8 @@ def hinge_embedding_loss(
     reduction: str = "mean",
 ) -> Any:
     """input where the target is 1, max(0, margin - input) where it is -1."""
-    loss = _where(target == 1, input, (margin - input).relu())
+    near = _where(target != -1, input, 0.0)
+    loss = near + _where(target != 1, (margin - input).clamp(min=0), 0.0)
     return reduced(loss, reduction_of(reduction, size_average, reduce))
 
 

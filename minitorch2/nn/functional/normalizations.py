@@ -10,6 +10,7 @@ from typing import Any
 from minitorch2.autograd.modes import no_grad
 from minitorch2.dtypes import float32
 from minitorch2.errors import ArgumentValueError, OperationError
+from minitorch2.nn.functional.padding import pad
 from minitorch2.nn.functional.rows import row
 
 layer_norm, rms_norm, normalize = row("layer_norm"), row("rms_norm"), row("normalize")
@@ -112,3 +113,13 @@ def instance_norm(
             unbiased = variance.detach().mean(0).reshape(-1) * (count / (count - 1))
             running_var.lerp_(unbiased, momentum)
     return _scaled(centred * (variance + eps).rsqrt(), weight, bias).to(kind)
+
+
+def local_response_norm(
+    input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Any:
+    """Each element divided by the mean square of its neighbours among the channels."""
+    channels = input.shape[1]
+    wide = pad((input * input), [0, 0] * (input.ndim - 2) + [size // 2, (size - 1) // 2])
+    total: Any = sum(wide.narrow(1, at, channels) for at in range(size))
+    return input / (total * (alpha / size) + k) ** beta

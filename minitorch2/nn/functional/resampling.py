@@ -70,9 +70,7 @@ def _linear(input: Any, dim: int, wanted: int, step: float, corners: bool) -> An
     lower = [min(int(position), have - 1) for position in positions]
     upper = [min(place + 1, have - 1) for place in lower]
     shares = [position - place for position, place in zip(positions, lower, strict=True)]
-    weight = tensor(shares, dtype=input.dtype).reshape(
-        (-1,) + (1,) * (input.ndim - dim - 1)
-    )
+    weight = tensor(shares, dtype=input.dtype).reshape((-1,) + (1,) * (input.ndim - dim - 1))
     left = input.index_select(dim, tensor(lower, dtype=int64))
     right = input.index_select(dim, tensor(upper, dtype=int64))
     return left * (1 - weight) + right * weight
@@ -107,3 +105,10 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
     at = len(rest)
     order = (*range(at), at, at + 2, at + 4, at + 1, at + 3)
     return split.permute(order).reshape((*rest, channels * r * r, height // r, width // r))
+
+
+def channel_shuffle(input: Any, groups: int) -> Any:
+    """Channels of all groups taken in turn."""
+    shape = tuple(input.shape)
+    grouped = input.reshape(shape[0], groups, shape[1] // groups, *shape[2:])
+    return grouped.transpose(1, 2).reshape(shape)

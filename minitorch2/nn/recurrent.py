@@ -1,0 +1,328 @@
+"""Recurrent layers: RNN, LSTM, GRU, and the cells that take one step.
+
+In: input [T, N, input_size] (or with the batch first, or without it) and first states. Out: the
+last layer's states at every step, and every layer's last states.
+
+The products with the inputs need no previous state, so they are made for all steps at once.
+
+Source: Hochreiter & Schmidhuber 1997; Cho et al. 2014; torch.nn.LSTM for names and layouts.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from minitorch2.creation import empty, zeros
+from minitorch2.errors import ArgumentValueError, ShapeError
+from minitorch2.nn import functional as F
+from minitorch2.nn import init
+from minitorch2.nn.module import Module
+from minitorch2.nn.parameter import Parameter
+from minitorch2.ops.table import lookup
+
+_stack, _cat = lookup("stack").public, lookup("cat").public
+
+
+def _lstm_step(inner: Any, h: Any, states: tuple, weight: Any, bias: Any) -> tuple:
+    """Gates i, f, g, o; the cell keeps f of itself and takes i of g."""
+    gates = inner + F.linear(h, weight, bias)
+    i, f, g, o = gates.chunk(4, -1)
+    cell = f.sigmoid() * states[1] + i.sigmoid() * g.tanh()
+    return o.sigmoid() * cell.tanh(), cell
+
+
+def _gru_step(inner: Any, h: Any, states: tuple, weight: Any, bias: Any) -> tuple:
+    """Gates r, z, n; the state keeps z of itself."""
+    r, z, n = inner.chunk(3, -1)
+    from_r, from_z, from_n = F.linear(h, weight, bias).chunk(3, -1)
+    keep = (z + from_z).sigmoid()
+    new = (n + (r + from_r).sigmoid() * from_n).tanh()
+    return ((1 - keep) * new + keep * h,)
+
+
+def _rnn_step(function: Callable) -> Callable:
+    def step(inner: Any, h: Any, states: tuple, weight: Any, bias: Any) -> tuple:
+        return (function(inner + F.linear(h, weight, bias)),)
+
+    return step
+
+
+_STEPS = {
+    "LSTM": (_lstm_step, 4),
+    "GRU": (_gru_step, 3),
+    "RNN_TANH": (_rnn_step(F.tanh), 1),
+    "RNN_RELU": (_rnn_step(F.relu), 1),
+}
+
+
+class RNNBase(Module):
+    """Layers of one kind above each other; each may also run backwards."""
+
+    def __init__(
+        self,
+        mode: str,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: Any = None,
+        dtype: Any = None,
+    ):
+        super().__init__()
+        F.check_probability(dropout)
+        if hidden_size <= 0 or num_layers <= 0:
+            raise ArgumentValueError(
+                f"{mode}({input_size}, {hidden_size}, num_layers={num_layers})",
+                "hidden_size and num_layers must be greater than zero",
+            )
+        self.mode, self.input_size, self.hidden_size = mode, input_size, hidden_size
+        self.num_layers, self.bias, self.batch_first = num_layers, bias, batch_first
+        self.dropout, self.bidirectional, self.proj_size = float(dropout), bidirectional, proj_size
+        rows, given = _STEPS[mode][1] * hidden_size, {"device": device, "dtype": dtype}
+        width = proj_size or hidden_size
+        directions = 2 if bidirectional else 1
+        for layer in range(num_layers):
+            size = input_size if layer == 0 else width * directions
+            for suffix in self._suffixes(layer):
+                shapes = {"weight_ih": (rows, size), "weight_hh": (rows, width)}
+                if bias:
+                    shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)}
+                if proj_size:
+                    shapes["weight_hr"] = (proj_size, hidden_size)
+                for name, shape in shapes.items():
+                    setattr(self, name + suffix, Parameter(empty(*shape, **given)))
+        self.reset_parameters()
+
+    def _suffixes(self, layer: int) -> list[str]:
+        return [f"_l{layer}", f"_l{layer}_reverse"][: 2 if self.bidirectional else 1]
+
+    def reset_parameters(self) -> None:
+        """Draw all weights anew, uniform in +-1 / sqrt(hidden_size)."""
+        bound = 1 / math.sqrt(self.hidden_size)
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+    @property
+    def all_weights(self) -> list[list[Any]]:
+        """The parameters of each layer and direction."""
+        names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
+        return [
+            [getattr(self, n + suffix) for n in names if n + suffix in self._parameters]
+            for layer in range(self.num_layers)
+            for suffix in self._suffixes(layer)
+        ]
+
+    def flatten_parameters(self) -> None:
+        """Nothing to do: each weight has memory of its own."""
+
+    def _run(self, input: Any, first: list[Any]) -> tuple[Any, list[Any]]:
+        """Input [T, N, F] and first states [layers * directions, N, *] -> output, last states."""
+        last: list[list[Any]] = [[] for _ in first]
+        at = 0
+        for layer in range(self.num_layers):
+            found = []
+            for suffix in self._suffixes(layer):
+                states = tuple(each[at] for each in first)
+                output, states = self._direction(input, states, suffix)
+                found.append(output)
+                for kept, state in zip(last, states, strict=True):
+                    kept.append(state)
+                at += 1
+            input = found[0] if len(found) == 1 else _cat(found, -1)
+            if self.dropout and layer < self.num_layers - 1:
+                input = F.dropout(input, self.dropout, self.training)
+        return input, [_stack(kept) for kept in last]
+
+    def _direction(self, input: Any, states: tuple, suffix: str) -> tuple[Any, tuple]:
+        step = _STEPS[self.mode][0]
+        bias = [
+            getattr(self, f"bias_{part}{suffix}") if self.bias else None for part in ("ih", "hh")
+        ]
+        inner = F.linear(input, getattr(self, "weight_ih" + suffix), bias[0])
+        weight = getattr(self, "weight_hh" + suffix)
+        steps = list(inner.unbind(0))
+        backwards = suffix.endswith("reverse")
+        outputs = []
+        for part in reversed(steps) if backwards else steps:
+            states = step(part, states[0], states, weight, bias[1])
+            if self.proj_size:
+                states = (F.linear(states[0], getattr(self, "weight_hr" + suffix)), *states[1:])
+            outputs.append(states[0])
+        return _stack(outputs[::-1] if backwards else outputs), states
+
+    def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
+        if input.ndim not in (2, 3):
+            raise ShapeError(
+                f"{type(self).__name__}(input of shape {list(input.shape)})",
+                f"Expected input to be 2D or 3D, got {input.ndim}D instead",
+                "give [T, N, input_size]",
+            )
+        if input.shape[-1] != self.input_size:
+            raise ShapeError(
+                f"{type(self).__name__}(input of shape {list(input.shape)})",
+                "input.size(-1) must be equal to input_size. Expected "
+                f"{self.input_size}, got {input.shape[-1]}",
+                "change input_size or the input",
+            )
+        single = input.ndim == 2
+        if single:
+            input = input.unsqueeze(1)
+        elif self.batch_first:
+            input = input.transpose(0, 1)
+        pair = self.mode == "LSTM"
+        first = self._first(input) if hx is None else list(hx) if pair else [hx]
+        if hx is not None and single:
+            first = [each.unsqueeze(1) for each in first]
+        output, last = self._run(input, first)
+        if single:
+            output, last = output.squeeze(1), [each.squeeze(1) for each in last]
+        elif self.batch_first:
+            output = output.transpose(0, 1)
+        return output, tuple(last) if pair else last[0]
+
+    def _first(self, input: Any) -> list[Any]:
+        """Zeros for every layer and direction."""
+        count = self.num_layers * (2 if self.bidirectional else 1)
+        sizes = [self.proj_size or self.hidden_size]
+        sizes += [self.hidden_size] if self.mode == "LSTM" else []
+        given = {"dtype": input.dtype, "device": input.device}
+        return [zeros(count, input.shape[1], size, **given) for size in sizes]
+
+    def extra_repr(self) -> str:
+        parts = [f"{self.input_size}, {self.hidden_size}"]
+        parts += [f"proj_size={self.proj_size}"] if self.proj_size else []
+        parts += [f"num_layers={self.num_layers}"] if self.num_layers != 1 else []
+        parts += [] if self.bias else ["bias=False"]
+        parts += ["batch_first=True"] if self.batch_first else []
+        parts += [f"dropout={self.dropout}"] if self.dropout else []
+        parts += ["bidirectional=True"] if self.bidirectional else []
+        return ", ".join(parts)
+
+
+class RNN(RNNBase):
+    """h = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it (`nonlinearity='relu'`)."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        nonlinearity = args[3] if len(args) > 3 else kwargs.pop("nonlinearity", "tanh")
+        args = args[:3] + args[4:]
+        if nonlinearity not in ("tanh", "relu"):
+            raise ArgumentValueError(
+                f"RNN(nonlinearity={nonlinearity!r})",
+                f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.",
+            )
+        super().__init__(f"RNN_{nonlinearity.upper()}", *args, **kwargs)
+        self.nonlinearity = nonlinearity
+
+
+class LSTM(RNNBase):
+    """A cell state beside the hidden one, which gates read and write."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__("LSTM", *args, **kwargs)
+
+
+class GRU(RNNBase):
+    """One state, of which a gate keeps a share."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__("GRU", *args, **kwargs)
+
+
+class RNNCellBase(Module):
+    """One step of a recurrent layer: input [N, input_size], states [N, hidden_size]."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool,
+        num_chunks: int,
+        device: Any = None,
+        dtype: Any = None,
+    ):
+        super().__init__()
+        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
+        rows, given = num_chunks * hidden_size, {"device": device, "dtype": dtype}
+        self.weight_ih = Parameter(empty(rows, input_size, **given))
+        self.weight_hh = Parameter(empty(rows, hidden_size, **given))
+        if bias:
+            self.bias_ih = Parameter(empty(rows, **given))
+            self.bias_hh = Parameter(empty(rows, **given))
+        else:
+            self.register_parameter("bias_ih", None)
+            self.register_parameter("bias_hh", None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all weights anew, uniform in +-1 / sqrt(hidden_size)."""
+        bound = 1 / math.sqrt(self.hidden_size)
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+    def _step(self, mode: str, input: Any, states: Any) -> tuple:
+        if states is None:
+            shape = (*input.shape[:-1], self.hidden_size)
+            states = (zeros(*shape, dtype=input.dtype, device=input.device),) * 2
+        inner = F.linear(input, self.weight_ih, self.bias_ih)
+        return _STEPS[mode][0](inner, states[0], states, self.weight_hh, self.bias_hh)
+
+    def extra_repr(self) -> str:
+        return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else ", bias=False")
+
+
+class RNNCell(RNNCellBase):
+    """One step of an RNN."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        nonlinearity: str = "tanh",
+        device: Any = None,
+        dtype: Any = None,
+    ):
+        super().__init__(input_size, hidden_size, bias, 1, device, dtype)
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        mode = f"RNN_{self.nonlinearity.upper()}"
+        return self._step(mode, input, None if hx is None else (hx,))[0]
+
+
+class LSTMCell(RNNCellBase):
+    """One step of an LSTM."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ):
+        super().__init__(input_size, hidden_size, bias, 4, device, dtype)
+
+    def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
+        return self._step("LSTM", input, hx)  # type: ignore[return-value]
+
+
+class GRUCell(RNNCellBase):
+    """One step of a GRU."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ):
+        super().__init__(input_size, hidden_size, bias, 3, device, dtype)
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        return self._step("GRU", input, None if hx is None else (hx,))[0]
