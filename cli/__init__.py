@@ -9,7 +9,9 @@ runner.py    runs a script as python would
 script.py    SCRIPT and its arguments on the command line
 render.py    layout: headings, listings with user lines, tables, folding, colour
 diffs.py     what a pass changed, in stable numbers
+costs.py     tables of bytes, flops and times
 bodies.py    how each kind of artifact is laid out
+line.py      what became of one line of the source
 report.py    the report: units, their stages, what happened at a glance
 explain.py   mt2 explain
 run.py       mt2 run

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from minitorch2.cli.costs import write_costs, write_launches
 from minitorch2.cli.diffs import Row, graph_diff
 from minitorch2.cli.records import BACKWARD, SAVED, Record
 from minitorch2.cli.render import Page
@@ -100,11 +101,8 @@ def _python(page: Page, record: Record, context: Context) -> None:
     """Python text; when its lines carry numbers, those become user lines."""
     rows = []
     for code, origin in record.lines():
-        numbered = _NUMBERED.match(code)
-        if record.stage == "capture.source" and numbered:
-            rows.append((numbered[2], f"{_file(record)}:{numbered[1]}"))
-        else:
-            rows.append((code, origin))
+        place = source_place(record, code)
+        rows.append((_NUMBERED.sub(r"\2", code), place) if place else (code, origin))
     _guards_in_words(page, record)
     page.listing(rows, "python")
     host = record.facts.get("host")
@@ -113,6 +111,12 @@ def _python(page: Page, record: Record, context: Context) -> None:
         page.write("What runs in place of the function when the guards hold:", "dim", indent=2)
         page.blank()
         page.listing([(line, "") for line in str(host).rstrip("\n").split("\n")], "python")
+
+
+def source_place(record: Record, line: str) -> str:
+    """The place of a line of the function's own source, which carries its number; else ''."""
+    numbered = _NUMBERED.match(line) if record.stage == "capture.source" else None
+    return f"{_file(record)}:{numbered[1]}" if numbered else ""
 
 
 def _guards_in_words(page: Page, record: Record) -> None:
@@ -159,19 +163,29 @@ def _changes(record: Record) -> list[Row]:
 
 def _diff(page: Page, record: Record, context: Context) -> None:
     """What a pass changed; values keep the numbers they had before it."""
+    if "before" not in record.facts:  # chosen lines of a diff
+        return page.listing(record.lines(), "diff")
     if not context.told:
         page.write(NUMBERS, "dim", indent=2)
         page.blank()
         context.told = True
+    rows = [
+        (f"   ({row.text})" if row.sign == "~" else row.sign + row.text, place)
+        for row, place in diff_rows(record, context)
+    ]
+    page.listing(rows, "diff")
+
+
+def diff_rows(record: Record, context: Context) -> list[tuple[Row, str]]:
+    """What a pass changed, each line with its user lines."""
     old = context.places.get(str(record.facts.get("before", "")), [])
     new = [origin for _, origin in record.lines()]
     rows = []
     for row in _changes(record):
         places, number = (old, row.old) if row.new is None else (new, row.new)
         known = number is not None and number < len(places)
-        text = f"   ({row.text})" if row.sign == "~" else row.sign + row.text
-        rows.append((text, places[number or 0] if known else ""))
-    page.listing(rows, "diff")
+        rows.append((row, places[number or 0] if known else ""))
+    return rows
 
 
 def _loops(page: Page, record: Record, context: Context) -> None:
@@ -205,6 +219,19 @@ def _kernel(page: Page, record: Record, context: Context) -> None:
             page.write("What calls them, in order:", "dim", indent=2)
             page.blank()
         page.listing([(code, origin or whole) for code, origin in rows], "python")
+
+
+def _native(page: Page, record: Record, context: Context) -> None:
+    """LLVM or assembly; what LLVM added by itself has no user line."""
+    page.listing(record.lines(), "native")
+
+
+def _costs(page: Page, record: Record, context: Context) -> None:
+    write_costs(page, record.facts["costs"])
+
+
+def _launches(page: Page, record: Record, context: Context) -> None:
+    write_launches(page, record.facts["kernels"])
 
 
 def _alert(page: Page, record: Record, context: Context) -> None:
@@ -281,6 +308,9 @@ _FORMS: dict[str, Callable[[Page, Record, Context], None]] = {
     "diff": _diff,
     "loops": _loops,
     "kernel": _kernel,
+    "native": _native,
+    "costs": _costs,
+    "launches": _launches,
     "alert": _alert,
     "table": _table,
     "bytecode": _bytecode,

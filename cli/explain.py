@@ -8,19 +8,22 @@ and the script's exit code. Options of mt2 stand before SCRIPT, everything after
 Source: `python -m trace` and `TORCH_LOGS` are the models.
 """
 
+import os
 import sys
 from typing import TextIO
 
 import click
 
 from minitorch2.artifacts import subscribe
+from minitorch2.cli.line import Place, life_of, place_of
 from minitorch2.cli.records import Collector, Record, select, write_json
 from minitorch2.cli.render import Page
-from minitorch2.cli.report import NOTHING, write_contents, write_report
+from minitorch2.cli.report import NOTHING, write_contents, write_life, write_report
 from minitorch2.cli.runner import INTERRUPTED, Outcome, run_script, silence_output
 from minitorch2.cli.script import CONTEXT, as_torch_option, script_arguments
 from minitorch2.cli.stages import STAGES, matching, nearest
 from minitorch2.kernels.gpu import CUDA
+from minitorch2.kernels.native import ASSEMBLY, LLVM
 
 LESS = (
     "To see less: mt2 explain --list SCRIPT names the stages, --stage NAME shows only one, "
@@ -50,6 +53,13 @@ LESS = (
     default="cpu",
     help="cuda: show the kernels for a GPU too, as schedule, source and PTX. None is needed.",
 )
+@click.option(
+    "--line",
+    metavar="FILE:N",
+    help="Show only what became of one line of the source (N alone: of SCRIPT).",
+)
+@click.option("--llvm", is_flag=True, help="Show each kernel's optimized LLVM too.")
+@click.option("--asm", is_flag=True, help="Show each kernel's machine code too.")
 @click.option("--list", "listed", is_flag=True, help="Show which functions and stages there are.")
 @as_torch_option
 @script_arguments
@@ -58,6 +68,9 @@ def explain(
     function: str | None,
     json_file: TextIO | None,
     device: str,
+    line: str | None,
+    llvm: bool,
+    asm: bool,
     listed: bool,
     as_torch: bool,
     script: str,
@@ -70,9 +83,10 @@ def explain(
     """
     for query in stages:
         _check_stage(query)
+    place = _checked_place(line, script)
     output = sys.stdout
     collector = Collector()
-    with subscribe(collector, also=[CUDA] if device == "cuda" else []):
+    with subscribe(collector, also=_costly(stages, llvm, asm, device)):
         outcome = run_script(script, arguments, as_torch)
         if not outcome.in_child:
             _emit_totals()
@@ -81,17 +95,41 @@ def explain(
     try:
         output.flush()
         records = select(collector.records, stages, function)
+        if place is not None:
+            records = life_of(collector.records, place, stages, records)
         if json_file is not None:
             write_json(json_file, records, script, outcome.code)
             click.echo(f"{len(records)} events written to {json_file.name}", err=True)
         else:
-            _show(Page(output), collector.records, records, outcome, listed)
+            page = Page(output)
+            _ending(page, outcome, collector.records)
+            if place is not None and collector.records and not listed:
+                write_life(page, collector.records, records, place)
+            elif outcome.ending != "pipe closed":
+                _show(page, collector.records, records, listed)
         output.flush()
     except BrokenPipeError:
         silence_output()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     sys.exit(outcome.code)
+
+
+def _costly(stages: tuple[str, ...], llvm: bool, asm: bool, device: str) -> list[str]:
+    """The stages to ask for, because they are made for nobody who does not."""
+    asked = {LLVM: llvm, ASSEMBLY: asm, CUDA: device == "cuda"}
+    named = {stage for query in stages for stage in asked if query in (stage, stage[7:])}
+    return ["runtime.launches", *(stage for stage in asked if asked[stage] or stage in named)]
+
+
+def _checked_place(line: str | None, script: str) -> Place | None:
+    place = place_of(line, script) if line is not None else None
+    if line is not None and place is None:
+        raise click.BadParameter(
+            f"{line!r} names no line; write FILE:N, such as {os.path.basename(script)}:12",
+            param_hint="--line",
+        )
+    return place
 
 
 def _emit_totals() -> None:
@@ -110,13 +148,8 @@ def _check_stage(query: str) -> None:
     raise click.BadParameter(f"no stage is called {query!r}; {hint}{names}", param_hint="--stage")
 
 
-def _show(
-    page: Page, everything: list[Record], records: list[Record], outcome: Outcome, listed: bool
-) -> None:
-    """The report, under a line that says how the script ended unless it just finished."""
-    if outcome.ending == "pipe closed":
-        return
-    _ending(page, outcome, everything)
+def _show(page: Page, everything: list[Record], records: list[Record], listed: bool) -> None:
+    """The report, or the list of what there is."""
     if not everything:
         page.blank()
         page.write(NOTHING)

@@ -13,6 +13,7 @@ import itertools
 from collections.abc import Sequence
 
 from minitorch2.cli import bodies
+from minitorch2.cli.line import Place, captured_places, never_captured
 from minitorch2.cli.records import Record
 from minitorch2.cli.render import Page
 from minitorch2.cli.stages import order, stage_named
@@ -41,12 +42,35 @@ def write_report(page: Page, records: Sequence[Record], chosen: Sequence[Record]
         page.title(unit, _glance(units[unit]))
         if rows == units[unit]:
             _stages(page, rows, rows)
-        context = bodies.Context(units[unit])
-        for title, round_rows in _rounds(units[unit], rows):
-            if title:
-                page.subtitle(title)
-            for stage, half, group in _sections(round_rows):
-                _section(page, (stage, half), group, context)
+        _body(page, units[unit], rows)
+
+
+def write_life(page: Page, records: Sequence[Record], cut: Sequence[Record], place: Place) -> None:
+    """What became of one line, in each function that has it; or which lines there are."""
+    if not cut:
+        said, near = never_captured(records, place)
+        page.blank()
+        page.write(said, "bold yellow")
+        page.table(near)
+        return
+    units, source = by_unit(records), captured_places(records).get(place, "")
+    for unit, rows in by_unit(cut).items():
+        page.title(str(place), f"in {unit}")
+        if source:
+            page.write(source, "yellow", indent=2)
+            page.blank()
+        _stages(page, units[unit], rows)
+        _body(page, units[unit], rows)
+
+
+def _body(page: Page, records: Sequence[Record], chosen: Sequence[Record]) -> None:
+    """The chosen records of a unit, compilation by compilation, stage by stage."""
+    context = bodies.Context(records)
+    for title, rows in _rounds(records, chosen):
+        if title:
+            page.subtitle(title)
+        for stage, half, group in _sections(rows):
+            _section(page, (stage, half), group, context)
 
 
 def by_unit(records: Sequence[Record]) -> dict[str, list[Record]]:
@@ -84,10 +108,12 @@ def _rounds(rows: Sequence[Record], chosen: Sequence[Record]) -> list[tuple[str,
     for record in rows:
         if record.stage == "capture.recompile" and rounds[-1]:
             rounds.append([])
-        if record.stage != "runtime.totals":
+        if not record.stage.startswith("runtime."):
             rounds[-1].append(record)
-    totals = [record for record in chosen if record.stage == "runtime.totals"][-1:]
-    kept = [[record for record in each if record in chosen] for each in rounds]
+    wanted = {record.id: record for record in chosen}
+    kept = [[wanted[record.id] for record in each if record.id in wanted] for each in rounds]
+    newest = {each.stage: each for each in chosen if each.stage.startswith("runtime.")}
+    totals = list(newest.values())
     if len(rounds) == 1:
         return [("", kept[0] + totals)]
     titled = [(f"compilation {number}", each) for number, each in enumerate(kept, 1)]

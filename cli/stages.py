@@ -131,10 +131,31 @@ STAGES = (
     Stage(
         "kernel.source",
         "kernels",
-        "The loops as Python source that Numba compiles to machine code, each line with the user "
+        "The loops as Python source that is compiled to machine code, each line with the user "
         "lines it works for.",
         "kernel",
         "kernels/codegen/source.py",
+    ),
+    Stage(
+        "kernel.llvm",
+        "LLVM",
+        "Each kernel after LLVM's passes, with the user lines; vector loops have a bar.",
+        "native",
+        "kernels/runtime/native_text.py",
+    ),
+    Stage(
+        "kernel.asm",
+        "machine code",
+        "Each kernel as this computer runs it, with the user lines; vector loops have a bar.",
+        "native",
+        "kernels/runtime/native_text.py",
+    ),
+    Stage(
+        "kernel.cost",
+        "costs",
+        "What one launch must move between memory and registers at least, and compute.",
+        "costs",
+        "kernels/schedule/cost.py",
     ),
     Stage(
         "cuda.schedule",
@@ -156,6 +177,14 @@ STAGES = (
         "NVIDIA's assembly language, with what ptxas makes of each kernel.",
         "text",
         "kernels/runtime/cuda.py",
+    ),
+    Stage(
+        "runtime.launches",
+        "launches",
+        "All launches of each kernel: bytes and flops as predicted, milliseconds as measured. The "
+        "first launch, which wakes the threads, is no part of GB/s if there are others.",
+        "launches",
+        "kernels/meter.py",
     ),
     Stage("runtime.totals", "totals", "What all this came to.", "table"),
 )

@@ -90,16 +90,17 @@ def compile_graph(
     lowered = lower_graph(graph)
     if listening():
         plain = plan_graph(graph, lowered, fuse=False)[0]
-        emit("loops.lowered", unit, listing(plain), kernels=kernel_count(plain))
+        emit("loops.lowered", unit, listing(plain), graph=graph.name, kernels=kernel_count(plain))
     plan, fusion = plan_graph(graph, lowered, options.fuse)
     if listening():
         refusals = tuple(map(str, fusion.refusals))
-        emit("loops.fused", unit, listing(plan, refusals), kernels=kernel_count(plan),
-             refusals=list(refusals), eager=eager_steps(plan))  # fmt: skip
+        emit("loops.fused", unit, listing(plan, refusals), graph=graph.name,
+             kernels=kernel_count(plan), refusals=list(refusals), eager=eager_steps(plan))  # fmt: skip
     compiled = generate(graph, plan, options)
     if listening():
         sources = compiled.sources
-        emit("kernel.source", unit, sources, lines={s.name: line_table(s) for s in sources.kernels})
+        emit("kernel.source", unit, sources, graph=graph.name,
+             lines={each.name: line_table(each) for each in sources.kernels})  # fmt: skip
         if wants(CUDA):
             kernels = [step.kernel for step in plan.steps if isinstance(step, KernelStep)]
             emit_cuda(kernels, unit, graph.name, line_table)
@@ -122,7 +123,7 @@ def generate(graph: Graph, plan: Plan, options: KernelOptions) -> Compiled:
     if options.executor == "numba" and config.cuda != "sim":
         compile_kernels((source.text, source.signature) for source in sources)
     source = iter(sources)
-    meter = Meter() if wants("runtime.kernels") else None
+    meter = Meter() if wants("runtime.launches") else None
     run: Callable[..., Any]
     for name, step in zip(plan.names(), plan.steps, strict=True):
         if isinstance(step, KernelStep):

@@ -27,7 +27,10 @@ MILLISECOND = 1_000_000
 
 @dataclass(slots=True)
 class Tally:
-    """The launches of one step so far; `counted` is False where bytes and flops are not known."""
+    """The launches of one step so far; `counted` is False where bytes and flops are not known.
+
+    The first launch is kept apart: it wakes the threads and touches memory for the first time.
+    """
 
     name: str
     origin: Origin
@@ -37,13 +40,15 @@ class Tally:
     written: int = 0
     flops: int = 0
     nanoseconds: int = 0
+    first_moved: int = 0
+    first_nanoseconds: int = 0
 
     def __str__(self) -> str:
         numbers = f", bytes read {self.read}, written {self.written}, flops {self.flops}"
         return f"{self.name}: launches {self.launches}{numbers if self.counted else ''}"
 
     def facts(self) -> dict[str, Any]:
-        """The row as an event's fact; `ms` is measured, everything else is predicted."""
+        """The row as an event's fact; times and `gb_per_s` are measured, the others predicted."""
         known = {"bytes_read": self.read, "bytes_written": self.written, "flops": self.flops}
         return {
             "name": self.name,
@@ -51,7 +56,16 @@ class Tally:
             "launches": self.launches,
             **(known if self.counted else {}),
             "ms": self.nanoseconds / MILLISECOND,
+            "first_ms": self.first_nanoseconds / MILLISECOND,
+            "gb_per_s": self.speed(),
         }
+
+    def speed(self) -> float | None:
+        """Bytes a nanosecond, without the first launch if there are others."""
+        moved, elapsed = self.read + self.written, self.nanoseconds
+        if self.launches > 1:
+            moved, elapsed = moved - self.first_moved, elapsed - self.first_nanoseconds
+        return moved / elapsed if self.counted and elapsed else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +126,8 @@ class Meter:
 
     def _add(self, tally: Tally, cost: tuple[int, int, int], elapsed: int) -> None:
         with self.lock:
+            if not tally.launches:
+                tally.first_moved, tally.first_nanoseconds = cost[0] + cost[1], elapsed
             tally.launches += 1
             tally.read += cost[0]
             tally.written += cost[1]

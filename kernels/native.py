@@ -31,6 +31,17 @@ class NativeListing:
             for part in self.parts
         )
 
+    def line_table(self) -> dict[str, dict[int, list[str]]]:
+        """User lines for each line of each kernel's text (counted from 1)."""
+        return {
+            text.name: {
+                number: place.split(", ")
+                for number, (_, place) in enumerate(lines(text, source), 1)
+                if place
+            }
+            for text, source in self.parts
+        }
+
 
 def lines(text: NativeText, source: KernelSource) -> list[tuple[str, str]]:
     """Each line with the user lines it works for."""
@@ -43,17 +54,12 @@ def lines(text: NativeText, source: KernelSource) -> list[tuple[str, str]]:
 
 def emit_native(sources: Sequence[KernelSource], unit: str, graph: str) -> None:
     """Emit the events that somebody wants."""
-    wanted = [stage for stage in (LLVM, ASSEMBLY) if wants(stage)]
-    if not wanted:
+    if not (wants(LLVM) or wants(ASSEMBLY)):
         return
     texts = [native_texts(source.text, source.signature, source.name) for source in sources]
-    for at, stage in enumerate((LLVM, ASSEMBLY)):
-        if stage in wanted:
-            parts = tuple((pair[at], source) for pair, source in zip(texts, sources, strict=True))
-            table = {text.name: _user_lines(text, source) for text, source in parts}
-            emit(stage, unit, NativeListing(parts), graph=graph, lines=table)
-
-
-def _user_lines(text: NativeText, source: KernelSource) -> dict[int, list[str]]:
-    rows = enumerate(lines(text, source), 1)
-    return {number: place.split(", ") for number, (_, place) in rows if place}
+    llvm = NativeListing(tuple((text, s) for (text, _), s in zip(texts, sources, strict=True)))
+    machine = NativeListing(tuple((text, s) for (_, text), s in zip(texts, sources, strict=True)))
+    if wants(LLVM):
+        emit("kernel.llvm", unit, llvm, graph=graph, lines=llvm.line_table())
+    if wants(ASSEMBLY):
+        emit("kernel.asm", unit, machine, graph=graph, lines=machine.line_table())

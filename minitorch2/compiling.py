@@ -223,7 +223,7 @@ class CompiledFunction:
         return found
 
     def tallies(self) -> Tallies:
-        """The launches of all kernels that were compiled while "runtime.kernels" was wanted."""
+        """The launches of all kernels that were compiled while "runtime.launches" was wanted."""
         rows = []
         for number, (_, program) in enumerate(self._programs(), 1):
             if program is None:
@@ -258,13 +258,13 @@ _kept: "list[CompiledFunction]" = []
 
 
 def emit_totals() -> None:
-    """Emit `runtime.kernels` and `runtime.totals` for each compiled function that is alive."""
+    """Emit `runtime.launches` and `runtime.totals` for each compiled function that is alive."""
     for reference in _compiled:
         function = reference()
         if function is not None:
             tallies = function.tallies()
             if tallies.rows:
-                emit("runtime.kernels", function.cache.unit, tallies, kernels=tallies.facts())
+                emit("runtime.launches", function.cache.unit, tallies, kernels=tallies.facts())
             totals = function.totals()
             text = "\n".join(f"{name.replace('_', ' ')}: {count}" for name, count in totals.items())
             emit("runtime.totals", function.cache.unit, text, **totals)

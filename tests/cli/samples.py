@@ -1,5 +1,7 @@
 """Hand-made records of one compiled function, with all that the report must lay out."""
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from minitorch2.cli.records import Record
@@ -50,9 +52,14 @@ def record(stage: str, text: str, unit: str = UNIT, **facts: Any) -> Record:
     return Record(0, stage, unit, "jit/capture/program.py", text, facts)
 
 
+def numbered(records: Iterable[Record], first: int = 0) -> list[Record]:
+    """Records with an id each, as events have."""
+    return [replace(each, id=number) for number, each in enumerate(records, first)]
+
+
 def compiled() -> list[Record]:
     """A function that went through every stage."""
-    return [
+    records = [
         record("capture.source", SOURCE),
         record("capture.bytecode", BYTECODE),
         record("capture.guards", "def guard(x, /):\n    return True", host="def call(x, /): ..."),
@@ -64,14 +71,16 @@ def compiled() -> list[Record]:
         record("runtime.totals", "calls: 1", calls=1),
         record("runtime.totals", "calls: 3", calls=3),
     ]
+    return numbered(records)
 
 
 def broken() -> list[Record]:
     """A function that capture could not follow, after one recompilation."""
     unit = "digits.py:step#0"
-    return [
+    records = [
         record("capture.source", SOURCE, unit),
         record("capture.recompile", "k: was 1; now 2 (read at digits.py:42)", unit),
         record("capture.source", SOURCE, unit),
         record("capture.break", BREAK, unit),
     ]
+    return numbered(records, first=100)

@@ -141,7 +141,7 @@ def test_nothing_compiled(tmp_path):
         (["missing.py"], "there is no file missing.py"),
         (["plain"], "there is plain.py"),
         (["."], "is a folder"),
-        (["--stage", "kernal", "plain.py"], "did you mean kernel?"),
+        (["--stage", "kernal", "plain.py"], "did you mean kernel"),
         (["--json", "no/such/folder/x.json", "plain.py"], "No such file"),
         ([], "Missing argument 'SCRIPT'"),
     ],
@@ -161,3 +161,75 @@ def test_a_report_into_a_closed_pipe_ends_quietly(script):
     assert process.wait(timeout=120) == 3
     assert process.stderr.read() == ""
     process.stderr.close()
+
+
+KERNELS = """\
+import torch
+
+
+@torch.compile
+def scaled(x, w):
+    hidden = x * 2.0
+    return (hidden @ w).exp()
+
+
+for _ in range(3):
+    scaled(torch.ones(4, 8), torch.ones(8, 2))
+"""
+
+
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory):
+    path = tmp_path_factory.mktemp("kernels") / "scaled.py"
+    path.write_text(KERNELS)
+    return path
+
+
+@pytest.mark.numba
+def test_bytes_flops_and_launches(kernels):
+    done = mt2("explain", "--stage", "cost", "--stage", "runtime.launches", kernels)
+    rows = {line.split()[0]: line.split() for line in done.stdout.splitlines() if line.strip()}
+    assert rows["matmul_0"][2:6] == ["3", "672", "B", "384"]  # 3 * (4*8 + 8*2 + 4*2) * 4 bytes
+    assert rows["kernel_1"][1] == "scaled.py:7"
+    assert "GB/s" in done.stdout and "flops/byte" in done.stdout
+
+
+@pytest.mark.numba
+def test_the_stream_has_times_in_facts_only(kernels, tmp_path):
+    texts = []
+    for name in ("a.jsonl", "b.jsonl"):
+        mt2("explain", "--json", tmp_path / name, kernels)
+        rows = [json.loads(line) for line in (tmp_path / name).read_text().splitlines()]
+        texts.append([(row["stage"], row["text"]) for row in rows])
+    assert texts[0] == texts[1]
+    launches = next(row for row in rows if row["stage"] == "runtime.launches")
+    assert launches["facts"]["kernels"][0]["ms"] > 0 and "ms" not in launches["text"]
+
+
+@pytest.mark.numba
+def test_llvm_and_machine_code_for_those_who_ask(kernels):
+    plain = mt2("explain", "--stage", "kernel", kernels).stdout
+    assert "MACHINE CODE" not in plain and "LLVM" not in plain
+    asked = mt2("explain", "--asm", "--llvm", "--stage", "kernel", kernels).stdout
+    assert "MACHINE CODE" in asked and "define internal" in asked and "kernel_0:" in asked
+    assert "MACHINE CODE" in mt2("explain", "--stage", "asm", kernels).stdout
+
+
+@pytest.mark.numba
+def test_the_life_of_a_line(kernels):
+    done = mt2("explain", "--asm", "--line", "7", kernels)
+    lines = done.stdout.splitlines()
+    assert any(line.startswith("scaled.py:7") and "in scaled.py:scaled#0" in line for line in lines)
+    for heading in ("BYTECODE", "CAPTURED GRAPH", "OPTIMIZED GRAPH", "FUSED LOOPS", "KERNELS",
+                    "MACHINE CODE", "COSTS", "LAUNCHES"):  # fmt: skip
+        assert any(line.startswith(heading) for line in lines), heading
+    assert "scaled.py:6" not in done.stdout and "mul(%x" not in done.stdout
+
+
+@pytest.mark.numba
+def test_a_line_that_nobody_captured(kernels):
+    done = mt2("explain", "--line", "scaled.py:10", kernels)
+    assert "scaled.py:10 was never captured" in done.stdout
+    assert "  scaled.py:7  return (hidden @ w).exp()" in done.stdout
+    wrong = mt2("explain", "--line", "scaled.py", kernels)
+    assert wrong.returncode == 2 and "write FILE:N, such as scaled.py:12" in wrong.stderr

@@ -8,7 +8,7 @@ import pytest
 from minitorch2.cli.records import Record, select
 from minitorch2.cli.render import Page
 from minitorch2.cli.report import write_contents, write_report
-from tests.cli.samples import broken, compiled
+from tests.cli.samples import broken, compiled, numbered
 
 pytestmark = pytest.mark.pure
 
@@ -134,7 +134,7 @@ def test_saved_values_say_where_they_were_made():
 def test_loops_belong_to_the_half_whose_kernels_follow():
     rows = [row for row in compiled() if row.stage in ("loops.fused", "kernel.source")]
     backward = replace(rows[1], text=rows[1].text.replace("_forward", "_backward"))
-    text = report([rows[0], rows[1], rows[0], backward])
+    text = report(numbered([rows[0], rows[1], rows[0], backward]))
     headings = [line.split("  ")[0] for line in text.splitlines() if line[:2].isupper()]
     halves = ["FORWARD", "FORWARD", "BACKWARD", "BACKWARD"]
     assert [heading.rpartition(": ")[2] for heading in headings] == halves

@@ -42,8 +42,8 @@ def test_rows_name_files_that_are_there_and_say_something():
     ("query", "names"),
     [
         ("kernel.source", ["kernel.source"]),
-        ("kernels", ["kernel.source"]),
-        ("kernel", ["kernel.source"]),
+        ("launches", ["runtime.launches"]),
+        ("asm", ["kernel.asm"]),
         ("loops", ["loops.lowered", "loops.fused"]),
         ("joint", ["autodiff.joint"]),
         ("fold_constants", ["passes.fold_constants"]),
@@ -59,6 +59,11 @@ def test_a_prefix_takes_all_passes():
     found = [stage.name for stage in matching("passes")]
     assert found[-1] == "passes.optimized" and len(found) > 5
     assert all(name.startswith("passes.") for name in found)
+
+
+def test_a_room_takes_all_of_its_stages():
+    found = {stage.name for stage in matching("kernel")}
+    assert found == {"kernel.source", "kernel.llvm", "kernel.asm", "kernel.cost"}
 
 
 def test_nearest():

@@ -14,7 +14,7 @@ LOOPS = KernelOptions(executor="loops")
 
 
 def metered(text):
-    with subscribe(lambda event: None, also=["runtime.kernels"]):
+    with subscribe(lambda event: None, also=["runtime.launches"]):
         return compile_graph(parse_graph(text), LOOPS)
 
 
