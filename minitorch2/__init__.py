@@ -24,6 +24,8 @@ linalg           norms, factorizations, solutions
 array_functions  grids, stacks, splits, sets, and methods made of them
 version          which version this is
 cuda             what torch.cuda answers where there is no GPU
+accelerator      and what torch.accelerator answers
+func             modules as functions of their parameters
 amp              mixed precision: autocast and GradScaler
 nn               layers and losses
 optim            optimizers and learning-rate schedules
@@ -66,7 +68,7 @@ from minitorch2.tensors import Size, Tensor
 _bind.bind()
 globals().update(_bind.functions)
 
-from minitorch2 import amp, cuda, linalg, nn, optim, utils, version
+from minitorch2 import accelerator, amp, cuda, func, linalg, nn, optim, utils, version
 from minitorch2.amp import (
     autocast,
     get_autocast_cpu_dtype,

@@ -53,3 +53,22 @@ def current_device() -> int:
 def get_device_name(device: Any = None) -> str:
     """The GPU's name; DeviceError, as there is none."""
     raise DeviceError("cuda.get_device_name()", "no CUDA device is available", "use the CPU")
+
+
+def get_device_capability(device: Any = None) -> tuple[int, int]:
+    """The GPU's generation; DeviceError, as there is none."""
+    raise DeviceError("cuda.get_device_capability()", "no CUDA device is available", "use the CPU")
+
+
+def _typed(name: str) -> Any:
+    def function(*args: Any) -> Any:
+        raise DeviceError(f"cuda.{name}()", "no CUDA device is available", f"use torch.{name}")
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = "A tensor on the GPU; DeviceError, as there is none."
+    return function
+
+
+FloatTensor, DoubleTensor, HalfTensor, LongTensor, IntTensor, BoolTensor, ByteTensor = (
+    _typed(f"{name}Tensor") for name in ("Float", "Double", "Half", "Long", "Int", "Bool", "Byte")
+)

@@ -45,6 +45,8 @@ LAYERS = (
     "minitorch2.array_functions",
     "minitorch2.version",
     "minitorch2.cuda",
+    "minitorch2.accelerator",
+    "minitorch2.func",
     "minitorch2.functions",
     "minitorch2.version",
     "minitorch2.cuda",

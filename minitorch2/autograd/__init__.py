@@ -21,9 +21,10 @@ from minitorch2.autograd.modes import (
     no_grad,
     set_grad_enabled,
 )
-from minitorch2.autograd.public import backward, grad
+from minitorch2.autograd.public import Variable, backward, grad
 
 __all__ = [
+    "Variable",
     "Function",
     "backward",
     "enable_grad",

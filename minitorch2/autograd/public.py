@@ -121,3 +121,10 @@ def grad(
             "Set allow_unused=True if this is the desired behavior",
         )
     return tuple(found)
+
+
+def Variable(data: Any, requires_grad: bool = False, volatile: bool = False) -> Any:
+    """The tensor's memory without its history: what wrapping a tensor was before 2018."""
+    found = call(lookup("detach"), (data,))
+    found.requires_grad = requires_grad
+    return found

@@ -316,3 +316,65 @@ defop(
     vjp=lambda s, g: _op("diagonal_scatter", _zeros(s.self, g), g, s.offset, s.dim1, s.dim2),
     doc="The elements whose indices in two dimensions differ by `offset`.",
 )
+
+
+def _unfolded(layout, dimension, size, step):
+    ndim = len(layout.shape)
+    asked = f"unfold(dimension={dimension}, size={size}, step={step})"
+    at = normalize_dim(dimension, ndim)
+    whole = layout.shape[at] if ndim else 1
+    if size < 0 or size > whole:
+        raise ShapeError(
+            asked,
+            f"maximum size for tensor at dimension {dimension} is {whole} but size is {size}",
+            "take smaller windows",
+        )
+    if step <= 0:
+        raise ShapeError(asked, f"step is {step} but must be > 0", "give a step of at least 1")
+    if not ndim:
+        return Layout((size,), (1,), layout.offset)
+    count = (whole - size) // step + 1
+    return Layout(
+        (*layout.shape[:at], count, *layout.shape[at + 1 :], size),
+        (
+            *layout.strides[:at],
+            layout.strides[at] * step,
+            *layout.strides[at + 1 :],
+            layout.strides[at],
+        ),
+        layout.offset,
+    )
+
+
+def _window_places(shape, dimension, size, step):
+    """For each place in a window: the slice of the base that the windows meet there."""
+    at = normalize_dim(dimension, len(shape))
+    count = (shape[at] - size) // step + 1
+    return [(at, k, k + (count - 1) * step + 1, step) for k in range(size)]
+
+
+def _unfold_vjp(s, g):
+    if not s.self.shape:
+        return _op("reshape", g, ()) if s.size else g.sum()
+    total = _zeros(s.self, g)
+    for k, where in enumerate(_window_places(s.self.shape, s.dimension, s.size, s.step)):
+        part = _op("slice_scatter", _zeros(s.self, g), _op("select", g, -1, k), *where)
+        total = _op("add", total, part, 1)
+    return total
+
+
+def _unfold_inverse(base, value, dimension, size, step):
+    for k, where in enumerate(_window_places(base.shape, dimension, size, step)):
+        base = _op("slice_scatter", base, _op("select", value, -1, k), *where)
+    return base
+
+
+defop(
+    "unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
+    VIEW,
+    view=_unfolded,
+    function=False,
+    inverse=_unfold_inverse,
+    vjp=_unfold_vjp,
+    doc="Windows of a dimension: one for each `step`, its elements along a new last dimension.",
+)

@@ -202,7 +202,15 @@ def _t(op: Op) -> list[Sample]:
     return [call(t((2, 3))), call(t((3,))), call(t(())), call(MANY[2]), call(MANY[3]), refused(X)]
 
 
+def _unfold(op: Op) -> list[Sample]:
+    x = t((3, 6))
+    found = [call(x, 1, 2, 2), call(x, 1, 3, 1), call(x, 0, 2, 1), call(x, -1, 6, 1)]
+    found += [call(t((3, 6), "f32", "transposed"), 1, 2, 3), call(x, 1, 0, 2)]
+    return [*found, refused(x, 1, 7, 1), refused(x, 1, 2, 0), refused(x, 2, 1, 1)]
+
+
 OWN = {
+    "unfold": _unfold,
     "view": _of_size,
     "reshape": _of_size,
     "permute": _permute,

@@ -1,0 +1,65 @@
+"""torch.func: modules as functions of their parameters.
+
+In: a module and tensors by name. Out: what the module gives with them in the place of its own.
+
+    >>> from minitorch2 import nn, ones
+    >>> net = nn.Linear(2, 1)
+    >>> functional_call(net, {"weight": ones(1, 2), "bias": ones(1)}, ones(2))
+    tensor([3.])
+
+Source: torch.func.functional_call.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from minitorch2.errors import ArgumentValueError
+
+
+def functional_call(
+    module: Any,
+    parameter_and_buffer_dicts: Any,
+    args: Any = None,
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    """Call the module with other parameters and buffers; its own are back afterwards."""
+    given: dict[str, Any] = {}
+    several = isinstance(parameter_and_buffer_dicts, (tuple, list))
+    for each in parameter_and_buffer_dicts if several else [parameter_and_buffer_dicts]:
+        given.update(each)
+    own = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+    missing, unknown = [n for n in own if n not in given], [n for n in given if n not in own]
+    if strict and (missing or unknown):
+        raise ArgumentValueError(
+            "functional_call(strict=True)",
+            f"Missing key(s): {missing}. Unexpected key(s): {unknown}.",
+            "give every parameter and buffer, and no others",
+        )
+    replaced = []
+    try:
+        for name, value in given.items():
+            table, key = _place(module, name)
+            replaced.append((table, key, table[key]))
+            table[key] = value
+        positional = () if args is None else args if isinstance(args, tuple) else (args,)
+        return module(*positional, **(kwargs or {}))
+    finally:
+        for table, key, value in reversed(replaced):
+            table[key] = value
+
+
+def _place(module: Any, name: str) -> tuple[dict[str, Any], str]:
+    """The table of a submodule in which a parameter or buffer stands."""
+    path, _, key = name.rpartition(".")
+    owner = module.get_submodule(path)
+    for table in (owner._parameters, owner._buffers):
+        if key in table:
+            return table, key
+    raise ArgumentValueError(
+        f"functional_call({name!r})",
+        f"the module has no parameter or buffer named {name!r}",
+        "take the names from named_parameters()",
+    )
