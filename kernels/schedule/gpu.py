@@ -3,7 +3,8 @@
 In: a kernel of loop IR as the CPU runs it. Out: one with `threads` and the same meaning. Turns
 without inner loops are dealt to all threads of the grid; a row with reductions or inner loops goes
 to a warp if it is short (at most 512 columns), else to a block; a reduction down columns stays
-with the thread of its column, so that neighbours read neighbours. Innermost loops whose buffers
+with the thread of its column, so that neighbours read neighbours, and so do inner loops that may
+store to one element twice. Innermost loops whose buffers
 are read along them are cut into vectors of 16 bytes, where the bounds and strides are known
 multiples; what is left of a loop over all elements is a second, short loop.
 
@@ -36,7 +37,16 @@ from minitorch2.kernels.index import (
     substitute,
     symbol,
 )
-from minitorch2.kernels.loop_ir import Kernel, LetIndex, Loop, Reduce, Statement, Store
+from minitorch2.kernels.loop_ir import (
+    Check,
+    Kernel,
+    LetIndex,
+    Loop,
+    Reduce,
+    Statement,
+    Store,
+    Window,
+)
 from minitorch2.kernels.schedule.rewrite import every_index, loads_of, map_indices
 
 ACCESS_BYTES = 16
@@ -51,15 +61,15 @@ def schedule_gpu(kernel: Kernel, vectors: bool = True) -> Kernel:
     """The kernel with its loops dealt to a GPU's blocks and threads."""
     plan = _Planner(kernel, vectors)
     if kernel.parallel_extent is None:
-        once = Loop("once", constant(1), kernel.body, origin=kernel.body[0].origin)
-        return plan.rows(once)
-    loop = kernel.body[0]
-    assert isinstance(loop, Loop)
-    loop = replace(loop, parallel=False)
+        loop = Loop("once", constant(1), kernel.body, origin=kernel.body[0].origin)
+    else:
+        assert isinstance(kernel.body[0], Loop)
+        loop = replace(kernel.body[0], parallel=False)
     inner = [each for each in loop.body if isinstance(each, Loop | Reduce)]
     if not inner:
         return plan.elements(loop)
-    if all(_down_columns(each, loop.variable) for each in inner):
+    columns = all(_down_columns(each, loop.variable) for each in inner)
+    if columns or any(_collides(each, frozenset()) for each in inner):
         threads = POINTWISE_THREADS
         return replace(kernel, body=(replace(loop, spread="threads"),), threads=threads)
     return plan.rows(loop)
@@ -86,6 +96,16 @@ def _down_columns(statement: Statement, row: str) -> bool:
             return False
         crossing |= outer.as_int() == 1 and own.as_int() not in (0, 1)
     return crossing
+
+
+def _collides(statement: Statement, placed: frozenset[str]) -> bool:
+    """Whether turns of a loop may store to one element; `placed` are indices found in data."""
+    if isinstance(statement, Store):
+        return statement.accumulate or bool(statement.index.symbols() & placed)
+    if not isinstance(statement, Loop):
+        return False
+    found = {each.name for each in statement.body if isinstance(each, Check | Window)}
+    return any(_collides(each, placed | found) for each in statement.body)
 
 
 @dataclass(frozen=True, slots=True)

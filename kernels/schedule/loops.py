@@ -91,12 +91,12 @@ class _Join:
         return rest + fast * symbol(self.outer)
 
 
-def parallelize(kernel: Kernel) -> Kernel:
-    """Make one parallel loop of the outer loops."""
+def parallelize(kernel: Kernel, most: int | None = None) -> Kernel:
+    """Make one parallel loop of the outer loops, of at most so many."""
     if len(kernel.body) != 1 or not isinstance(kernel.body[0], Loop):
         return kernel
     chain, hoisted = [kernel.body[0]], []
-    while True:
+    while len(chain) != most:
         body = chain[-1].body
         if not body or not isinstance(body[-1], Loop):
             break

@@ -124,13 +124,13 @@ def _scatter_steps(
     yield kernel_step(program, assemble(program, frame_of(copy), nests, [copy], name()))
     own = scatter.axes[0][0] if scatter.axes else ""
     apart = symbol(own) in scatter.target  # each turn of the outer loop has a part of its own
-    yield kernel_step(program, assemble_scatter(program, scatter, name()), apart)
+    yield kernel_step(program, assemble_scatter(program, scatter, name()), 1 if apart else 0)
 
 
-def kernel_step(program: Program, assembled: Assembled, parallel: bool = True) -> KernelStep:
-    """The step that launches an assembled kernel, its loops improved."""
+def kernel_step(program: Program, assembled: Assembled, most: int | None = None) -> KernelStep:
+    """The step that launches an assembled kernel; at most so many outer loops are parallel."""
     kernel = collapse(assembled.kernel)
-    kernel = parallelize(kernel) if parallel else kernel
+    kernel = kernel if most == 0 else parallelize(kernel, most)
     made = tuple(
         value
         for value, buffer in zip(assembled.buffers, kernel.buffers, strict=True)

@@ -8,7 +8,9 @@ import minitorch2.nn.functional as F
 from minitorch2.artifacts import subscribe
 from minitorch2.config import config
 from minitorch2.errors import IndexOutOfRange
+from minitorch2.jit.ir.graph import GraphBuilder
 from minitorch2.jit.ir.parser import parse_graph
+from minitorch2.jit.ir.types import TensorType
 from minitorch2.kernels.backend import KernelOptions, compile_graph
 from minitorch2.kernels.parser import parse_kernel
 from minitorch2.kernels.printer import print_kernel
@@ -121,6 +123,28 @@ def test_a_failed_check_names_the_index(monkeypatch):
     monkeypatch.setattr(config, "cuda", "sim")
     with pytest.raises(IndexOutOfRange, match="index 96 is out of bounds"):
         train(cross_entropy, X, numpy.full(8, 96))
+
+
+SCATTERS = [
+    ("scatter_add", (8, 5), (8, 9), 1, 5),
+    ("scatter_add", (8, 5), (20, 5), 0, 8),
+    ("scatter_add", (4, 5, 6), (4, 5, 6), 1, 5),
+    ("scatter", (8, 5), (20, 5), 0, 8),
+]
+
+
+@pytest.mark.parametrize("op, shape, places, dim, size", SCATTERS)
+def test_scatters_with_the_same_target_twice(op, shape, places, dim, size):
+    random = numpy.random.RandomState(0)
+    x, index, source = random.randn(*shape), random.randint(0, size, places), random.randn(*places)
+    inputs = [wrap(x.astype("f4")), wrap(index), wrap(source.astype("f4"))]
+    builder = GraphBuilder("scatter")
+    values = [
+        builder.input(name, TensorType(each.dtype, tuple(each.shape)))
+        for name, each in zip("xis", inputs, strict=True)
+    ]
+    builder.output(builder.add(op, (values[0], dim, values[1], values[2]))[0])
+    check_graph(builder.build(), inputs, SIM)
 
 
 def kernel_of(head: str, *lines: str):
