@@ -40,10 +40,10 @@ class Layout:
 
     def is_contiguous(self) -> bool:
         """Whether the elements lie one after the other in row-major order."""
+        if any(size == 0 for size in self.shape):
+            return True
         expected: int = 1
         for size, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
-            if size == 0:
-                return True
             if size != 1:
                 if stride != expected:
                     return False

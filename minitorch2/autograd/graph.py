@@ -219,13 +219,27 @@ class Saved:
 
     Tensors that the row lists in `saves` are there whole; the others as Specs (shape, dtype).
     `result` (or `results`) is there when saved. `needs[i]` tells whether the i-th tensor
-    parameter wants a gradient.
+    parameter wants a gradient; `inputs[i]` is the Spec of the i-th tensor. A saved tensor is
+    unpacked, and refused if it was written, only when the vjp asks for it.
     """
 
-    needs: tuple[bool, ...]
+    def __init__(self, node: "OpNode"):
+        self.node, self.needs, self.inputs = node, node.needs, node.inputs
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"the row's `saves` does not list {name!r}")
+        arguments = self.__dict__["node"].arguments
+        if name not in arguments:
+            raise AttributeError(f"the row's `saves` does not list {name!r}")
+        value = self._unpacked(arguments[name], name)
+        self.__dict__[name] = value
+        return value
+
+    def _unpacked(self, value: Any, name: str) -> Any:
+        if isinstance(value, SavedTensor):
+            return value.unpack(self.node, name)
+        if type(value) is tuple and any(isinstance(item, SavedTensor) for item in value):
+            return tuple(self._unpacked(item, name) for item in value)
+        return value
 
 
 class OpNode(Node):
@@ -256,18 +270,7 @@ class OpNode(Node):
                 "Trying to backward through the graph a second time: the saved intermediate "
                 "values have already been freed",
             )
-        saved = Saved()
-        for name, value in self.arguments.items():
-            if isinstance(value, SavedTensor):
-                value = value.unpack(self, name)
-            elif type(value) is tuple and any(isinstance(item, SavedTensor) for item in value):
-                value = tuple(
-                    item.unpack(self, name) if isinstance(item, SavedTensor) else item
-                    for item in value
-                )
-            saved.__dict__[name] = value
-        saved.needs = self.needs
-        return saved
+        return Saved(self)
 
     def apply(self, grads: tuple) -> tuple:
         """Run the vjp; one gradient or None for each edge."""

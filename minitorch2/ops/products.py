@@ -57,26 +57,34 @@ def _matmul(a, b):
 
 
 def _matmul_vjp(s, g):
-    a, b = s.self, s.other
-    if a.ndim == 1 and b.ndim == 1:
-        return g * b, g * a
-    if a.ndim == 1:  # [k] @ [..., k, n]
-        g = g.unsqueeze(-2)
-        to_a = (g @ b.mT).squeeze(-2) if s.needs[0] else None
-        return to_a if to_a is None else to_a.sum_to_size(a.shape), (
-            (a.unsqueeze(-1) @ g).sum_to_size(b.shape) if s.needs[1] else None
-        )
+    return (
+        _to_left(s, g) if s.needs[0] else None,
+        _to_right(s, g) if s.needs[1] else None,
+    )
+
+
+def _to_left(s, g):
+    left, b = s.inputs[0], s.other
+    if left.ndim == 1 and b.ndim == 1:
+        return g * b
+    if left.ndim == 1:  # [k] @ [..., k, n]
+        return (g.unsqueeze(-2) @ b.mT).squeeze(-2).sum_to_size(left.shape)
     if b.ndim == 1:  # [..., m, k] @ [k]
-        g = g.unsqueeze(-1)
-        to_a = (g @ b.unsqueeze(0)).sum_to_size(a.shape) if s.needs[0] else None
-        to_b = (a.mT @ g).squeeze(-1).sum_to_size(b.shape) if s.needs[1] else None
-        return to_a, to_b
-    to_a = (g @ b.mT).sum_to_size(a.shape) if s.needs[0] else None
-    if s.needs[1] and b.ndim == 2 and a.ndim > 2:  # one large product instead of a batch
-        rows = a.reshape((-1, a.shape[-1]))
-        return to_a, rows.mT @ g.reshape((-1, g.shape[-1]))
-    to_b = (a.mT @ g).sum_to_size(b.shape) if s.needs[1] else None
-    return to_a, to_b
+        return (g.unsqueeze(-1) @ b.unsqueeze(0)).sum_to_size(left.shape)
+    return (g @ b.mT).sum_to_size(left.shape)
+
+
+def _to_right(s, g):
+    a, right = s.self, s.inputs[1]
+    if a.ndim == 1 and right.ndim == 1:
+        return g * a
+    if a.ndim == 1:  # [k] @ [..., k, n]
+        return (a.unsqueeze(-1) @ g.unsqueeze(-2)).sum_to_size(right.shape)
+    if right.ndim == 1:  # [..., m, k] @ [k]
+        return (a.mT @ g.unsqueeze(-1)).squeeze(-1).sum_to_size(right.shape)
+    if right.ndim == 2 and a.ndim > 2:  # one large product instead of a batch
+        return a.flatten(0, -2).mT @ g.flatten(0, -2)
+    return (a.mT @ g).sum_to_size(right.shape)
 
 
 MATMUL = defop(

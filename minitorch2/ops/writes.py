@@ -71,7 +71,7 @@ def _zero_like(t):
 
 def _scatter_view_vjp(view, scatter):
     def vjp(s, g):
-        names = [n for n in vars(s) if n not in ("self", "src", "needs", "result", "results")]
+        names = [name for name in s.node.arguments if name not in ("self", "src", "result")]
         where = [getattr(s, name) for name in names]
         seen = _op(view, g, *where)
         to_self = _op(scatter, g, _zero_like(seen), *where) if s.needs[0] else None

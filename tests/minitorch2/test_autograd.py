@@ -316,3 +316,18 @@ def test_a_write_through_an_expand_that_repeats_nothing():
     y[0, 1:].mul_(3)
     y.sum().backward()
     assert x.grad.tolist() == [[2, 6, 6]]
+
+
+def test_what_a_backward_does_not_read_may_be_written():
+    x, w = torch.ones(2, 2), torch.ones(2, 2, requires_grad=True)
+    y, z = x * w, w @ x
+    w.detach().add_(1)
+    (y.sum() + z.sum()).backward()
+    assert w.grad.tolist() == [[3, 3], [3, 3]]
+
+
+def test_products_of_nothing():
+    a, b = torch.ones(2, 0, 3, requires_grad=True), torch.ones(3, 0, requires_grad=True)
+    (a @ b).sum().backward()
+    assert a.grad.shape == (2, 0, 3) and b.grad.shape == (3, 0)
+    assert torch.zeros(0, 3).t().is_contiguous()
