@@ -57,6 +57,12 @@ def test_loops(op: Op):
     check_row(op, KernelOptions(executor="loops"))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("op", PRIMITIVES, ids=lambda op: op.name)
+def test_sim(op: Op):
+    check_row(op, KernelOptions(executor="sim"), limit=6)
+
+
 @pytest.mark.parametrize("op", PRIMITIVES, ids=lambda op: op.name)
 def test_python(op: Op):
     check_row(op, KernelOptions(executor="python"))
