@@ -62,7 +62,7 @@ def _launches(row: Row, indent: str) -> Sequence[str]:
     speed = row.get("gb_per_s")
     return (
         indent + row["name"], _lines(row), str(row["launches"]), short(moved, "B"),
-        short(row.get("flops")), f"{row['ms']:.2f}", f"{row['first_ms']:.2f}",
+        short(row.get("flops")), f"{row['ms']:.3f}", f"{row['first_ms']:.3f}",
         "" if speed is None else f"{speed:.2f}",
     )  # fmt: skip
 
