@@ -258,8 +258,8 @@ class PoolCode(Module):
         return f
 
     def _hold_and_release(self) -> None:
-        # The pool first: a BLAS call that waits for it gives up after a while, see Note [Serial,
-        # shared, or on threads of its own].
+        # The pool first: a BLAS call that waits for it gives up after a while; see
+        # Note [Serial, shared, or on threads of its own].
         f = self.function("hold", VOID, [], export=True)
         f.call(self.lock, self.pool_lock, 0)
         f.call(self.lock, self.blas_lock, 0)
