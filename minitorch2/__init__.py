@@ -28,6 +28,7 @@ accelerator      and what torch.accelerator answers
 func             modules as functions of their parameters
 amp              mixed precision: autocast and GradScaler
 nn               layers and losses
+distributions    Categorical, Normal, Bernoulli
 optim            optimizers and learning-rate schedules
 utils            datasets and loaders
 serialization    save and load
@@ -68,7 +69,18 @@ from minitorch2.tensors import Size, Tensor
 _bind.bind()
 globals().update(_bind.functions)
 
-from minitorch2 import accelerator, amp, cuda, func, linalg, nn, optim, utils, version
+from minitorch2 import (
+    accelerator,
+    amp,
+    cuda,
+    distributions,
+    func,
+    linalg,
+    nn,
+    optim,
+    utils,
+    version,
+)
 from minitorch2.amp import (
     autocast,
     get_autocast_cpu_dtype,
@@ -104,8 +116,10 @@ from minitorch2.array_functions import (
     nonzero,
     pinverse,
     polygamma,
+    positive,
     qr,
     randint_like,
+    ravel,
     rot90,
     row_stack,
     slogdet,
@@ -189,6 +203,33 @@ from minitorch2.functions import (
     sort,
     topk,
     vstack,
+)
+from minitorch2.nn.functional import (
+    adaptive_avg_pool1d,
+    avg_pool1d,
+    celu,
+    channel_shuffle,
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+    group_norm,
+    hardshrink,
+    layer_norm,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+    pairwise_distance,
+    pixel_shuffle,
+    pixel_unshuffle,
+    prelu,
+    relu_,
+    rms_norm,
+    rrelu,
+    selu,
+    threshold,
 )
 from minitorch2.serialization import load, save
 

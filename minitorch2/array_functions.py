@@ -313,7 +313,25 @@ def randint_like(input: Any, low: int, high: int | None = None, **options: Any) 
     return _row("random_integers")(low, high, tuple(input.shape), dtype=dtype)
 
 
+def ravel(input: Any) -> Any:
+    """All elements in a row: a view where strides allow it."""
+    return input.reshape(-1)
+
+
+def positive(input: Any) -> Any:
+    """The tensor itself."""
+    return input
+
+
+def new_tensor(self: Any, data: Any, dtype: Any = None, **options: Any) -> Any:
+    """A tensor of data, in this tensor's dtype unless another is given."""
+    return tensor(data, dtype=dtype or self.dtype, **options)
+
+
 METHODS: dict[str, Callable] = {
+    "ravel": ravel,
+    "positive": positive,
+    "new_tensor": new_tensor,
     "unique": unique,
     "unique_consecutive": unique_consecutive,
     "median": median,

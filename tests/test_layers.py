@@ -51,6 +51,7 @@ LAYERS = (
     "minitorch2.version",
     "minitorch2.cuda",
     "minitorch2.nn",
+    "minitorch2.distributions",
     "minitorch2.optim",
     "minitorch2.amp",
     "minitorch2.utils",
