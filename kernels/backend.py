@@ -95,7 +95,8 @@ def compile_graph(
     if listening():
         refusals = tuple(map(str, fusion.refusals))
         emit("loops.fused", unit, listing(plan, refusals), graph=graph.name,
-             kernels=kernel_count(plan), refusals=list(refusals), eager=eager_steps(plan))  # fmt: skip
+             kernels=kernel_count(plan), refusals=list(refusals),
+             eager=eager_steps(plan))  # fmt: skip
     compiled = generate(graph, plan, options)
     if listening():
         sources = compiled.sources
