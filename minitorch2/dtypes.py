@@ -34,7 +34,9 @@ class dtype:
         "order",
     )
 
-    def __init__(self, name: str, short: str, numpy_type: Any, category: builtins.int, order: builtins.int):
+    def __init__(
+        self, name: str, short: str, numpy_type: Any, category: builtins.int, order: builtins.int
+    ):
         self.name, self.short = name, short
         self.numpy = numpy.dtype(numpy_type)
         self.itemsize = self.numpy.itemsize

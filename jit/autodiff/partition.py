@@ -10,6 +10,7 @@ Source: PyTorch's default partitioner (AOTAutograd).
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from minitorch2.artifacts import Origin
 from minitorch2.jit.autodiff.joint import Joint
@@ -152,7 +153,8 @@ def _read(
 def _row_major(value: Value) -> tuple | None:
     if not isinstance(value.type, TensorType):
         return None
-    return contiguous_strides(value.type.shape)
+    shape: Any = value.type.shape  # sizes may be symbolic
+    return contiguous_strides(shape)
 
 
 def _hidden_sizes(

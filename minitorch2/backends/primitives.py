@@ -1,8 +1,8 @@
 """CPU primitives: the transcendental functions eager uses, by name.
 
-In: a name such as 'exp' or 'erf'. Out: a function of a numpy array. They are the kernels' own scalar
-functions (kernels/eager_primitives.py, imported at the first use), so that eager and compiled code
-agree bit for bit; MT2_PRIMITIVES=numpy keeps numpy's instead.
+In: a name such as 'exp' or 'erf'. Out: a function of a numpy array. They are the kernels' own
+scalar functions (kernels/eager_primitives.py, imported at the first use), so that eager and
+compiled code agree bit for bit; MT2_PRIMITIVES=numpy keeps numpy's instead.
 
 Source: erf after W. J. Cody, "Rational Chebyshev approximations for the error function" (1969).
 """

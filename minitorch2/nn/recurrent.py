@@ -88,7 +88,10 @@ class RNNBase(Module):
         for layer in range(num_layers):
             size = input_size if layer == 0 else width * directions
             for suffix in self._suffixes(layer):
-                shapes = {"weight_ih": (rows, size), "weight_hh": (rows, width)}
+                shapes: dict[str, tuple[int, ...]] = {
+                    "weight_ih": (rows, size),
+                    "weight_hh": (rows, width),
+                }
                 if bias:
                     shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)}
                 if proj_size:
@@ -308,7 +311,7 @@ class LSTMCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
-        return self._step("LSTM", input, hx)  # type: ignore[return-value]
+        return self._step("LSTM", input, hx)
 
 
 class GRUCell(RNNCellBase):

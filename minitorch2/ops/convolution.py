@@ -14,6 +14,7 @@ Source: Chellapilla et al. 2006 (convolution as matrix product); Dumoulin & Visi
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import numpy
 
@@ -55,7 +56,9 @@ class _Plan:
         self.places = tuple(output_size(*each) for each in settings)
         self.groups = groups
         self.wide = tuple(n + 2 * p for n, p in zip(self.sizes, padding, strict=True))
-        self.inside = tuple(slice(p, p + n) for n, p in zip(self.sizes, padding, strict=True))
+        self.inside: tuple[Any, ...] = tuple(
+            slice(p, p + n) for n, p in zip(self.sizes, padding, strict=True)
+        )
         self.rows = self.channels // groups * _count(kernel)
         self.count = _count(self.places)
         self.plain = set(kernel) | set(stride) == {1} and not any(padding)

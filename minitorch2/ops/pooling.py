@@ -8,6 +8,7 @@ Source: torch.nn.functional.max_pool2d.
 
 import itertools
 import math
+from typing import Any
 
 import numpy
 
@@ -97,8 +98,8 @@ def _widened(a, kernel, stride, padding, dilation, places):
     if tuple(sizes) == a.shape[-count:]:
         return a, least
     wide = numpy.full((*a.shape[:-count], *sizes), least, a.dtype)
-    inside = zip(a.shape[-count:], padding, strict=True)
-    wide[(..., *(slice(p, p + n) for n, p in inside))] = a
+    inside: Any = [slice(p, p + n) for n, p in zip(a.shape[-count:], padding, strict=True)]
+    wide[(..., *inside)] = a
     return wide, least
 
 
@@ -108,7 +109,7 @@ def _flat_indices(sizes, kernel, stride, padding, dilation, places):
     The first entry stands for the first index inside the input, torch's answer where nothing is
     larger than minus infinity.
     """
-    found = []
+    found: list[Any] = []
     for offsets in itertools.product(*map(range, kernel)):
         flat = numpy.zeros((), numpy.int64)
         for at, size in enumerate(sizes):

@@ -206,15 +206,15 @@ def tables() -> list[Fit]:
 
         end = mp.mpf("10.3" if single else "27.5")
         found.append(Fit(f"COMPLEMENT{two}", table, scaled, fold(mp.mpf("0.46")), fold(end),
-                         lambda u, scaled=scaled: 1 / scaled(u), single))  # fmt: skip
-    fold, inverse, scaled = folded(mp.mpf(3))
+                         lambda u, of=scaled: 1 / of(u), single))  # type: ignore[misc]  # fmt: skip
+    fold, inverse, far = folded(mp.mpf(3))
     found.append(Fit("CUBIC32", logarithm.CUBIC32, cubic, 1 / root - 1, root - 1,
                      lambda f: f * f, True))  # fmt: skip
     found.append(Fit("ODD64", logarithm.ODD64, log_ratio, 0, ratio, lambda z: z))
     found.append(Fit("ODD", power.ODD, log_ratio_tail, 0, ratio, lambda z: z * z))
     found.append(Fit("FAR32", error_function.FAR32, lambda t: -mp.log(mp.erfc(t)), mp.mpf("0.9"), 4,
                      lambda t: mp.erfc(t) / mp.erf(t), True))  # fmt: skip
-    found.append(Fit("FAR64", error_function.FAR64, scaled, fold(1), fold(6),
+    found.append(Fit("FAR64", error_function.FAR64, far, fold(1), fold(6),
                      lambda u: mp.exp(-(inverse(u) ** 2))))  # fmt: skip
     return found
 

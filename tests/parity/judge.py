@@ -48,8 +48,8 @@ def _convolution(x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, 
 def _convolution_part(at: int) -> Callable:
     """One gradient of a convolution: torch's conv2d_input and conv2d_weight for any rank."""
 
-    def part(grad: Any, other: Any, size: Any, *how: Any) -> Any:
-        *how, groups = how
+    def part(grad: Any, other: Any, size: Any, *given: Any) -> Any:
+        *how, groups = given
         if at == 0:
             x, weight = grad.new_zeros((grad.shape[0], other.shape[1] * groups, *size)), other
         else:

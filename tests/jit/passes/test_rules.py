@@ -1,6 +1,7 @@
 """Every rule, both sides evaluated on special values of every dtype it claims."""
 
 import ast
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ from tests.jit.passes.checking import check, special_values
 
 EXACT = [each for each in RULES if not each.fast_math]
 FAST = [each for each in RULES if each.fast_math]
-NUMBERS = {
+NUMBERS: dict[str, Any] = {
     "integer": [0, 1, -1, 3, 100, 70000],
     "number": [0.5, 3.0, -2.5],
     "nonzero": [3.0, -7.0],
