@@ -16,13 +16,16 @@ import click
 from minitorch2.cli.render import Page
 from minitorch2.kernels.runtime import cache as disk
 
+KINDS = ("kernels", "programs")
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One compiled kernel: its key, and the bytes of its code and its source."""
+    """One compiled kernel, or one program made of kernels: its key, and the bytes of its files."""
 
     key: str
     size: int
+    kind: str = "kernels"
 
 
 @click.group(invoke_without_command=True)
@@ -35,33 +38,34 @@ def cache(context: click.Context) -> None:
     page = Page(sys.stdout)
     rows = [
         ("folder", str(disk.folder()) + ("" if disk.folder().is_dir() else " (not there yet)")),
-        ("kernels", str(len(found))),
+        *((kind, str(sum(entry.kind == kind for entry in found))) for kind in KINDS),
         ("size", size_text(sum(entry.size for entry in found))),
     ]
     page.table(rows, ("bold", ""))
     page.blank()
     page.write("Each kernel is <key>.o (machine code) beside <key>.py (its source).", "dim", 2)
+    page.write("Each program is <key>.json: all that leads from a graph to kernels.", "dim", 2)
     page.write("Another folder: MT2_CACHE_DIR=FOLDER. Empty it: mt2 cache clear", "dim", 2)
 
 
 @cache.command()
 def clear() -> None:
-    """Remove every compiled kernel; they are compiled again when they are needed."""
+    """Remove every kernel and program; they are compiled again when they are needed."""
     found = entries()
     for entry in found:
         disk.forget(entry.key)
     left = len(entries())
-    removed = [entry.size for entry in found]
-    click.echo(
-        f"{len(found) - left} kernels removed from {disk.folder()} ({size_text(sum(removed))})"
-    )
+    removed = sum(entry.size for entry in found)
+    count = sum(entry.kind == "kernels" for entry in found)
+    gone = f"{max(count - left, 0)} kernels removed from {disk.folder()}"
+    click.echo(f"{gone} ({size_text(removed)})")
     if left:
         click.echo(f"{left} could not be removed: is the folder yours to write?", err=True)
         sys.exit(1)
 
 
 def entries() -> list[Entry]:
-    """The kernels in the cache folder, by key; none where the folder is missing or closed."""
+    """The kernels and programs in the cache folder; none where it is missing or closed."""
     folder = disk.folder()
     found = []
     try:
@@ -69,6 +73,8 @@ def entries() -> list[Entry]:
             beside = code.with_suffix(".py")
             files = [code, beside] if beside.exists() else [code]
             found.append(Entry(code.stem, sum(file.stat().st_size for file in files)))
+        for record in sorted(folder.glob("*.json")):
+            found.append(Entry(record.stem, record.stat().st_size, "programs"))
     except OSError:
         return found
     return found

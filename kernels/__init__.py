@@ -22,11 +22,13 @@ simulator.py    the same with the blocks and threads of a GPU
 lower           a graph's nodes as loop nests
 schedule        which nests become one kernel
 codegen         kernels and host function as Python source
-executors.py    a kernel compiled, as plain Python, or interpreted
 host.py         what generated host functions call
+executors.py    a kernel compiled, as plain Python, or interpreted
 native.py       what LLVM made of the kernels, as text, while somebody asks
 meter.py        counts and times launches while somebody asks
 gpu.py          the kernels of a graph for a GPU: simulated, and shown
+program_parts.py  a compiled graph as plain data, to be kept on disk
 backend.py      the whole way: compile_graph
+programs.py     what a captured graph was compiled to, found again by the next process
 eager_primitives.py  exp, tanh and the like for eager, from the same functions
 """

@@ -31,6 +31,7 @@ from minitorch2.kernels.lower.lowering import lower_graph
 from minitorch2.kernels.meter import Meter
 from minitorch2.kernels.native import emit_native
 from minitorch2.kernels.printer import Listing
+from minitorch2.kernels.program_parts import failures_of
 from minitorch2.kernels.runtime.compile import compile_kernels
 from minitorch2.kernels.schedule.cost import plan_costs
 from minitorch2.kernels.schedule.fusion import Fusion
@@ -80,6 +81,11 @@ class Compiled:
 
     def __call__(self, inputs: list[Any]) -> list[Any]:
         return self.run(inputs)
+
+    @property
+    def kernel_count(self) -> int:
+        """How many kernels it launches."""
+        return len(self.sources.kernels)
 
 
 def compile_graph(
@@ -150,7 +156,7 @@ def kernel_sources(plan: Plan) -> list[KernelSource]:
 def kernel_run(kernel: Kernel, source: KernelSource, options: KernelOptions) -> Run:
     """The launch of a kernel, whose checks raise with the user's line."""
     run = run_by(options.executor, kernel, source)
-    return host.guarded(run, kernel, source.messages) if source.messages else run
+    return host.guarded(run, failures_of(kernel, source.messages)) if source.messages else run
 
 
 def run_by(name: str, kernel: Kernel, source: KernelSource) -> Run:

@@ -11,18 +11,18 @@ order of sums in "loops".
 Source: the design's rule that every stage runs.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy
 
 from minitorch2.kernels.codegen.source import KernelSource
+from minitorch2.kernels.host import Run
 from minitorch2.kernels.interpreter import interpret_kernel
 from minitorch2.kernels.loop_ir import Kernel
+from minitorch2.kernels.runtime.buffers import flat
 from minitorch2.kernels.runtime.compile import compile_kernel, plain_kernel
 from minitorch2.kernels.runtime.launcher import direct
-
-Run = Callable[[int, Sequence[Any], Sequence[int], Sequence[Any], float], None]
 
 
 def executor(name: str, kernel: Kernel, source: KernelSource) -> Run:
@@ -59,15 +59,6 @@ def _loops(kernel: Kernel, source: KernelSource) -> Run:
 def _typed(kernel: Kernel, numbers: Sequence[Any]) -> list[Any]:
     pairs = zip(kernel.scalars, numbers, strict=True)
     return [scalar.dtype.numpy.type(number) for scalar, number in pairs]
-
-
-def flat(array: numpy.ndarray) -> numpy.ndarray:
-    """The memory an array spans as one dimension, from its first element on."""
-    if array.ndim == 1 and array.flags.c_contiguous:
-        return array
-    steps = zip(array.shape, array.strides, strict=True)
-    span = sum((size - 1) * stride // array.itemsize for size, stride in steps) + 1
-    return numpy.lib.stride_tricks.as_strided(array, (span,), (array.itemsize,))
 
 
 def _bits(array: numpy.ndarray) -> numpy.ndarray:

@@ -7,6 +7,7 @@ Source: the counterpart of codegen/host.py, which writes the calls.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy
@@ -18,17 +19,16 @@ from minitorch2.devices import CPU
 from minitorch2.dispatch import origin_scope, run_backend
 from minitorch2.errors import DivisionByZero, IndexOutOfRange, Mt2Error
 from minitorch2.jit.ir.graph import Node, Value, map_values, values_in
+from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.shapes.size_expression import SizeExpression
-from minitorch2.kernels.executors import Run, flat
-from minitorch2.kernels.loop_ir import Check, Kernel, Loop, Reduce, Require, Statement
-from minitorch2.kernels.lower.nests import tensor_type
-from minitorch2.kernels.runtime.buffers import empty
+from minitorch2.kernels.runtime.buffers import empty, flat
 from minitorch2.kernels.runtime.signature import KernelFailure
 from minitorch2.layouts import Layout
 from minitorch2.ops.table import lookup
 from minitorch2.storages import storage_of_array
 from minitorch2.tensors import Tensor, wrap
 
+Run = Callable[[int, Sequence[Any], Sequence[int], Sequence[Any], float], None]
 ERRORS = {"IndexOutOfRange": IndexOutOfRange, "ZeroDivisionError": DivisionByZero}
 
 
@@ -68,7 +68,14 @@ def written(target: Tensor, memory: numpy.ndarray) -> None:
 
 def product_step(node: Node) -> Callable[..., None]:
     """A function of two arrays and the memory of their product."""
-    return _matmul_16 if tensor_type(node.results[0]).dtype.short in ("f16", "bf16") else _matmul
+    type = node.results[0].type
+    assert isinstance(type, TensorType)
+    return product_of(type.dtype.short)
+
+
+def product_of(short: str) -> Callable[..., None]:
+    """The same for the dtype of that name."""
+    return _matmul_16 if short in ("f16", "bf16") else _matmul
 
 
 def _matmul(left: numpy.ndarray, right: numpy.ndarray, result: numpy.ndarray) -> None:
@@ -116,7 +123,15 @@ def _owned(result: Any, given: Sequence[Any]) -> Any:
     return array.reshape(-1)
 
 
-def guarded(run: Run, kernel: Kernel, messages: tuple[str, ...]) -> Run:
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What a check of a kernel says when it fails ("ErrorClass: what was asked"), and for whom."""
+
+    message: str
+    origin: Origin | None
+
+
+def guarded(run: Run, failures: Sequence[Failure]) -> Run:
     """The launch of a kernel with checks: a failed one raises with the user's line."""
 
     def launch(
@@ -124,37 +139,25 @@ def guarded(run: Run, kernel: Kernel, messages: tuple[str, ...]) -> Run:
     ) -> None:
         try:
             run(total, arrays, sizes, numbers, cost)
-        except KernelFailure as failure:
-            message = messages[failure.code - 16]
-            raise failure_error(kernel, message, failure.index) from None
+        except KernelFailure as found:
+            raise failure_error(failures[found.code - 16], found.index) from None
 
     return launch
 
 
-def failure_error(kernel: Kernel, message: str, index: int) -> Mt2Error:
-    """The error of a failed check: `message` is "ErrorClass: what was asked"."""
-    kind, _, asked = message.partition(": ")
+def failure_error(failure: Failure, index: int) -> Mt2Error:
+    """The error of a failed check."""
+    kind, _, asked = failure.message.partition(": ")
     error: Mt2Error
     if kind == "IndexOutOfRange":
         asked, _, size = asked.rpartition(" with size ")
         error = IndexOutOfRange(asked, f"index {index} is out of bounds for size {size}")
     else:
-        error = ERRORS.get(kind, Mt2Error)(asked, message)
-    origin = _origin_of(kernel.body, message)
-    if origin is not None and origin.spans:
-        error.move_to(origin.spans[0].file, origin.spans[0].line)
+        error = ERRORS.get(kind, Mt2Error)(asked, failure.message)
+    if failure.origin is not None and failure.origin.spans:
+        span = failure.origin.spans[0]
+        error.move_to(span.file, span.line)
     return error
-
-
-def _origin_of(body: tuple[Statement, ...], message: str) -> Origin | None:
-    for statement in body:
-        if isinstance(statement, Check | Require) and statement.message == message:
-            return statement.origin
-        if isinstance(statement, Loop | Reduce):
-            found = _origin_of(statement.body, message)
-            if found is not None:
-                return found
-    return None
 
 
 def host_names() -> dict[str, Any]:

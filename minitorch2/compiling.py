@@ -16,6 +16,8 @@ A place that capture cannot follow is a graph break: the call runs as ordinary P
 Source: torch.compile's documentation.
 """
 
+from __future__ import annotations
+
 import functools
 import itertools
 import os
@@ -26,21 +28,24 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from minitorch2.artifacts import emit, listening
 from minitorch2.autograd.modes import enable_grad
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, Mt2Error
-from minitorch2.jit.autodiff.pipeline import Executor, compile_captured
 from minitorch2.jit.autodiff.runtime import CompiledProgram
 from minitorch2.jit.cache import CodeCache
 from minitorch2.jit.capture.program import CapturedProgram
 from minitorch2.jit.ir.graph import Graph
 from minitorch2.jit.ir.interpreter import interpret, run_captured
 from minitorch2.jit.passes.options import PassOptions
-from minitorch2.kernels.backend import KernelOptions, compile_graph
-from minitorch2.kernels.meter import Tallies
+from minitorch2.kernels import programs
 from minitorch2.nn.module import Module
+
+if TYPE_CHECKING:
+    from minitorch2.jit.autodiff.pipeline import Executor
+    from minitorch2.kernels.backend import KernelOptions
+    from minitorch2.kernels.meter import Tallies
 
 Runnable = Callable[[list[Any]], list[Any]]
 NEWEST_PYTHON = (3, 13)
@@ -67,6 +72,8 @@ class CompileOptions:
 
     def kernels(self) -> KernelOptions:
         """The part that concerns the kernels."""
+        from minitorch2.kernels.backend import KernelOptions
+
         return KernelOptions(fuse=self.fuse, executor=self.executor)
 
 
@@ -112,6 +119,11 @@ def _by_op(graph: Graph) -> Runnable:
     return run
 
 
+# Note [Late stages]
+# A program that is found on disk needs none of the stages after capture, and they take longer to
+# import than it takes to load. So they are imported where a program is built.
+
+
 def _staged(executor: Callable[[CompileOptions], Executor], with_passes: bool) -> Callable:
     """A backend that goes through functionalization and the joint graph."""
 
@@ -122,8 +134,25 @@ def _staged(executor: Callable[[CompileOptions], Executor], with_passes: bool) -
     return backend
 
 
-def _numba(options: CompileOptions) -> Executor:
-    return lambda graph, unit: compile_graph(graph, options.kernels(), unit)
+def _numba(program: CapturedProgram, options: CompileOptions) -> Runnable:
+    """The backend 'numba': machine code is kept on disk, and so is all that leads to it."""
+    kept = repr(options) if options.executor == "numba" else None
+    return LateCompiled(program, _kernels(options), options.passes(), kept)
+
+
+def _kernels(options: CompileOptions) -> Executor:
+    def executor(graph: Graph, unit: str) -> Runnable:
+        from minitorch2.kernels.backend import compile_graph  # see Note [Late stages]
+
+        return compile_graph(graph, options.kernels(), unit)
+
+    return executor
+
+
+def _record_part(compiled: Any) -> dict[str, Any]:
+    from minitorch2.kernels.program_parts import part_record  # see Note [Late stages]
+
+    return part_record(compiled)
 
 
 # Name -> loader. A loader returns a function (captured program, options) -> callable over a list.
@@ -131,7 +160,7 @@ backends: dict[str, Callable[[], Callable[[CapturedProgram, CompileOptions], Run
     "eager": lambda: _run_captured,
     "aot_eager": lambda: _staged(lambda options: _interpreted, False),
     "interpreter": lambda: _staged(lambda options: _interpreted, True),
-    "numba": lambda: _staged(_numba, True),
+    "numba": lambda: _numba,
 }
 ALIASES = {"inductor": "numba"}  # torch's default backend, so that scripts that name it run
 
@@ -140,13 +169,15 @@ class LateCompiled:
     """A captured graph that is compiled at its first call, when its inputs are there.
 
     Only then is it known which of them require gradients; guards keep that so afterwards. A graph
-    that a later stage refuses runs op by op, with one warning that says why.
+    that a later stage refuses runs op by op, with one warning that says why. `kept`: the options
+    as text, for a program that is looked for on disk first and kept there.
     """
 
     def __init__(
-        self, program: CapturedProgram, executor: Executor, passes: PassOptions | None
-    ) -> None:
-        self.program, self.executor, self.passes = program, executor, passes
+        self, program: CapturedProgram, executor: Executor, passes: PassOptions | None,
+        kept: str | None = None,
+    ) -> None:  # fmt: skip
+        self.program, self.executor, self.passes, self.kept = program, executor, passes, kept
         self.run: Runnable | None = None
         self.lock = threading.Lock()
 
@@ -160,15 +191,23 @@ class LateCompiled:
     def _compile(self, inputs: list[Any]) -> Runnable:
         graph, unit = self.program.graph, self.program.unit
         flags = [getattr(value, "requires_grad", False) for value in inputs]
-        try:
+
+        def build(graph: Graph) -> CompiledProgram:
+            from minitorch2.jit.autodiff.pipeline import compile_captured  # see Note [Late stages]
+
             return compile_captured(graph, flags, self.executor, unit, self.passes)
+
+        try:
+            if self.kept is None:
+                return build(graph)
+            return programs.program_for(graph, flags, self.kept, build, _record_part)
         except Mt2Error as refusal:  # what the function itself refuses, capture would have seen
             emit("autodiff.refused", unit, str(refusal))
             warnings.warn(f"{unit} runs op by op: {refusal}", stacklevel=3)
             return _by_op(graph)
 
 
-_unit_counts: dict[str, "itertools.count[int]"] = {}
+_unit_counts: dict[str, itertools.count[int]] = {}
 
 
 def unit_name(function: Any) -> str:
@@ -216,14 +255,15 @@ class CompiledFunction:
                 found["calls"] += program.calls
                 found["saved_bytes"] += program.saved_bytes()
                 for part in (program.forward, program.backward):
-                    sources = getattr(part, "sources", None)
-                    found["kernels"] += len(sources.kernels) if sources is not None else 0
+                    found["kernels"] += getattr(part, "kernel_count", 0)
         found["breaks"] = len(self.cache.breaks)
         found["recompiles"] = len(self.cache.recompiles)
         return found
 
     def tallies(self) -> Tallies:
         """The launches of all kernels that were compiled while "runtime.launches" was wanted."""
+        from minitorch2.kernels.meter import Tallies  # see Note [Late stages]
+
         rows = []
         for number, (_, program) in enumerate(self._programs(), 1):
             if program is None:
@@ -253,8 +293,8 @@ class CompiledFunction:
         return f"<compiled {self.cache.unit}>"
 
 
-_compiled: "list[weakref.ref[CompiledFunction]]" = []
-_kept: "list[CompiledFunction]" = []
+_compiled: list[weakref.ref[CompiledFunction]] = []
+_kept: list[CompiledFunction] = []
 
 
 def emit_totals() -> None:

@@ -92,6 +92,7 @@ LATE_BINDING = {
     "minitorch2/backends/blas.py": "large products are cut for the threads of the kernels' room",
     "minitorch2/__init__.py": "lazy names: compile, compiler, jit and what else the balcony offers",
     "minitorch2/backends/primitives.py": "registry of CPU primitives: the loader of room 3's",
+    "minitorch2/compiling.py": "registry of backends: a program found on disk needs no stages",
     "minitorch2/compat.py": "`import torch.nn` in a script loads the module of that name here",
     "kernels/runtime/compile.py": "a kernel found in the cache is loaded without a compiler",
     "kernels/runtime/build.py": "Numba, the other frontend, is imported only when it is asked for",

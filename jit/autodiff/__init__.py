@@ -7,5 +7,6 @@ functionalize  a captured graph without composites and writes
 joint          forward and backward in one graph, by running the engine on symbols
 partition      the joint graph cut in two, and what has to be kept in between
 runtime        the compiled forward and backward as one node of eager autograd
+records        a compiled program as plain data, and back
 pipeline       all of the above, in order, for one captured graph
 """

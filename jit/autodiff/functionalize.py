@@ -63,6 +63,16 @@ class Functional:
     differentiable: tuple[bool, ...] = ()
     reaches: tuple[frozenset[int], ...] = ()
 
+    @property
+    def name(self) -> str:
+        """The graph's name."""
+        return self.graph.name
+
+    @property
+    def output_count(self) -> int:
+        """How many outputs the graph has."""
+        return len(self.graph.outputs)
+
 
 def functionalize(captured: Graph, requires_grad: Sequence[bool]) -> Functional:
     """Trace a captured graph into primitives. Raises what its ops raise on fakes."""

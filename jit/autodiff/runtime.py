@@ -10,22 +10,27 @@ again, eagerly, and differentiates that: slower, and right.
 Source: PyTorch's AOTAutograd runtime wrappers.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from minitorch2 import random
 from minitorch2.autograd.engine import run_backward
 from minitorch2.autograd.graph import Node, SavedTensor, edge_of, spec_of, zeros_like_spec
 from minitorch2.dispatch import call, state
 from minitorch2.errors import GraphFreed, Mt2Error
-from minitorch2.jit.autodiff.functionalize import Functional, OutputPlan
-from minitorch2.jit.autodiff.partition import Partition
 from minitorch2.jit.ir.graph import Graph
 from minitorch2.jit.ir.interpreter import bind_inputs, interpret
 from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.shapes.size_expression import SizeExpression, evaluate_size
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
+
+if TYPE_CHECKING:
+    from minitorch2.jit.autodiff.functionalize import Functional, OutputPlan
+    from minitorch2.jit.autodiff.partition import Partition
+    from minitorch2.jit.autodiff.records import StoredFunctional, StoredPartition
 
 Executable = Callable[[list[Any]], list[Any]]
 
@@ -36,11 +41,11 @@ class CompiledNode(Node):
     __slots__ = ("program", "saved", "inputs", "specs", "sizes")
     fills_missing = False
 
-    def __init__(self, program: "CompiledProgram", inputs: list[Any], outputs: list[Tensor]):
+    def __init__(self, program: CompiledProgram, inputs: list[Any], outputs: list[Tensor]):
         partition = program.partition
         assert partition is not None
         edges = tuple(edge_of(inputs[index]) for index in program.gradient_inputs)
-        label = f"Compiled[{program.functional.graph.name}]Backward"
+        label = f"Compiled[{program.functional.name}]Backward"
         super().__init__(label, edges, tuple(spec_of(t) for t in outputs), state.origin)
         self.program = program
         self.inputs: list[Any] | None = [
@@ -151,9 +156,9 @@ class CompiledProgram:
 
     def __init__(
         self,
-        functional: Functional,
+        functional: Functional | StoredFunctional,
         forward: Executable,
-        partition: Partition | None = None,
+        partition: Partition | StoredPartition | None = None,
         backward: Executable | None = None,
         tangent_outputs: tuple[int, ...] = (),
         gradient_inputs: tuple[int, ...] = (),
@@ -161,7 +166,7 @@ class CompiledProgram:
         self.functional, self.forward = functional, forward
         self.partition, self.backward = partition, backward
         self.tangent_outputs, self.gradient_inputs = tangent_outputs, gradient_inputs
-        self.output_count = len(functional.graph.outputs)
+        self.output_count = functional.output_count
         self.calls = 0
 
     def __call__(self, inputs: Sequence[Any]) -> list[Any]:

@@ -123,3 +123,12 @@ def memory_stats() -> dict[str, int]:
 def empty_cache() -> None:
     """Give all free blocks back to the system."""
     pool.clear()
+
+
+def flat(array: np.ndarray) -> np.ndarray:
+    """The memory an array spans as one dimension, from its first element on."""
+    if array.ndim == 1 and array.flags.c_contiguous:
+        return array
+    steps = zip(array.shape, array.strides, strict=True)
+    span = sum((size - 1) * stride // array.itemsize for size, stride in steps) + 1
+    return np.lib.stride_tricks.as_strided(array, (span,), (array.itemsize,))

@@ -1,10 +1,11 @@
-"""Compiled kernels on disk: one object file a kernel, found by what went into it.
+"""What was compiled, on disk: kernels and whole programs, found by what went into them.
 
 In: a key (hex) and, to store, object code with its source. Out: the object code, or None. An
 entry is `<key>.o` (a magic line, the SHA-256 of the rest, the code) beside `<key>.py`, the kernel
-as text to read or to debug. Files are written whole or not at all (temporary name, then rename),
-so any number of processes may share a folder. What is damaged is rebuilt; a folder that cannot be
-written costs one warning and no more.
+as text to read or to debug. A program's entry is `<key>.json`, with the checksum in its first line.
+Files are written whole or not at all (temporary name, then rename), so any number of processes may
+share a folder. What is damaged is rebuilt; a folder that cannot be written costs one warning and no
+more.
 
 Example: `store(key, data, source)`, later and in another process `load(key) == data`.
 
@@ -12,11 +13,13 @@ Source: https://specifications.freedesktop.org/basedir-spec/latest/
 """
 
 import hashlib
+import json
 import os
 import sys
 import tempfile
 import warnings
 from pathlib import Path
+from typing import Any
 
 MAGIC = b"minitorch2 object 1\n"
 _warned: set[str] = set()
@@ -65,9 +68,48 @@ def store(key: str, data: bytes, source: str) -> None:
         _warn(place, problem)
 
 
+def load_program(key: str) -> Any:
+    """The record stored under `key`; None when absent, damaged, or another user's to write.
+
+    A record holds Python source that will run, so the folder must be ours or root's alone.
+    """
+    place = folder()
+    try:
+        if not _is_trusted(place):
+            return None
+        head, _, data = (place / f"{key}.json").read_bytes().partition(b"\n")
+    except OSError:
+        return None
+    if head != _program_head(data):
+        return None
+    return json.loads(data)
+
+
+def store_program(key: str, record: Any) -> None:
+    """Keep a record of plain data under `key`; warn once when the folder refuses."""
+    place, data = folder(), json.dumps(record, separators=(",", ":")).encode()
+    try:
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _check_private(place)
+        _write(place, f"{key}.json", _program_head(data) + b"\n" + data)
+    except OSError as problem:
+        _warn(place, problem)
+
+
+def _program_head(data: bytes) -> bytes:
+    return b"minitorch2 program 1 " + hashlib.sha256(data).hexdigest().encode()
+
+
+def _is_trusted(place: Path) -> bool:
+    if os.name != "posix":
+        return True
+    status = place.stat()
+    return status.st_uid in (os.getuid(), 0) and not status.st_mode & 0o022
+
+
 def forget(key: str) -> None:
     """Remove an entry, as far as the folder allows."""
-    for suffix in (".o", ".py"):
+    for suffix in (".o", ".py", ".json"):
         try:
             (folder() / f"{key}{suffix}").unlink(missing_ok=True)
         except OSError:

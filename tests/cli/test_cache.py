@@ -19,18 +19,20 @@ def folder(monkeypatch, tmp_path):
 def test_an_empty_cache(folder):
     done = CliRunner().invoke(main, ["cache"], env={"COLUMNS": "200"})
     assert done.exit_code == 0
-    assert "(not there yet)" in done.output and "kernels  0" in done.output
+    assert "(not there yet)" in done.output and "kernels   0" in done.output
 
 
 def test_show_and_clear(folder):
     for number in range(3):
         disk.store(f"{number:064x}", b"code", "source")
+    disk.store_program(f"{9:064x}", {"parts": []})
     (folder / "notes.txt").write_text("mine")
-    assert "kernels  3" in CliRunner().invoke(main, ["cache"]).output
+    shown = CliRunner().invoke(main, ["cache"]).output
+    assert "kernels   3" in shown and "programs  1" in shown
     done = CliRunner().invoke(main, ["cache", "clear"])
     assert done.exit_code == 0 and done.output.startswith("3 kernels removed from ")
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
-    assert "kernels  0" in CliRunner().invoke(main, ["cache"]).output
+    assert "kernels   0" in CliRunner().invoke(main, ["cache"]).output
 
 
 def test_sizes():

@@ -1,0 +1,76 @@
+"""A compiled graph as plain data: host source, kernel sources, and what its other steps do.
+
+In: a Compiled of backend.py, made from a graph with numbered spans. Out: a record as JSON has it,
+from which programs.py makes a function that runs as the first one does, without any of the stages
+that led here. Raises NotRecorded for a step without a plain form.
+
+    record = part_record(compiled)
+
+Source: the writer's half of the disk cache of programs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from minitorch2.artifacts import Origin
+from minitorch2.jit.autodiff.records import Record, node_record, origin_record
+from minitorch2.jit.ir.types import TensorType
+from minitorch2.kernels.codegen.host import identifier
+from minitorch2.kernels.codegen.source import KernelSource
+from minitorch2.kernels.host import Failure
+from minitorch2.kernels.loop_ir import Check, Kernel, Loop, Reduce, Require, Statement
+from minitorch2.kernels.schedule.plan import KernelStep, ProductStep
+
+if TYPE_CHECKING:
+    from minitorch2.kernels.backend import Compiled
+
+
+def part_record(compiled: Compiled) -> Record:
+    """The record of a compiled graph."""
+    plan, sources = compiled.plan, iter(compiled.sources.kernels)
+    record: Record = {
+        "name": compiled.graph.name,
+        "run": identifier("run", compiled.graph.name),
+        "host": compiled.sources.host,
+        "kernels": {},
+        "products": {},
+        "eager": {},
+    }
+    for name, step in zip(plan.names(), plan.steps, strict=True):
+        if isinstance(step, KernelStep):
+            record["kernels"][name] = _kernel_record(step.kernel, next(sources))
+        elif isinstance(step, ProductStep):
+            type = step.node.results[0].type
+            assert isinstance(type, TensorType)
+            record["products"][name] = type.dtype.short
+        else:
+            record["eager"][name] = node_record(step.node)
+    return record
+
+
+def _kernel_record(kernel: Kernel, source: KernelSource) -> Record:
+    signature = source.signature
+    failures = failures_of(kernel, source.messages)
+    return {
+        "text": source.text,
+        "signature": [list(signature.arrays), signature.sizes, list(signature.scalars),
+                      signature.noalias, signature.grain],
+        "failures": [[each.message, origin_record(each.origin)] for each in failures],
+    }  # fmt: skip
+
+
+def failures_of(kernel: Kernel, messages: tuple[str, ...]) -> tuple[Failure, ...]:
+    """What a kernel's checks say, each with the Origin of the first one that says it."""
+    return tuple(Failure(message, _origin_of(kernel.body, message)) for message in messages)
+
+
+def _origin_of(body: tuple[Statement, ...], message: str) -> Origin | None:
+    for statement in body:
+        if isinstance(statement, Check | Require) and statement.message == message:
+            return statement.origin
+        if isinstance(statement, Loop | Reduce):
+            found = _origin_of(statement.body, message)
+            if found is not None:
+                return found
+    return None

@@ -1,0 +1,167 @@
+"""Programs on disk: what a captured graph was compiled to, kept for the next process.
+
+In: a captured graph, which inputs require gradients, the options as text, and `build`, which
+compiles. Out: a CompiledProgram, built or loaded. What is loaded skips every stage after capture,
+and imports none of them:
+
+    program = program_for(captured, flags, "options", build, record)
+
+The key holds everything that `build` depends on: the graph's text (layouts, sizes, conditions),
+the flags and options, the default dtype, the settings, versions, CPU, and the text of minitorch2
+itself. The user's lines are no part of it; the record names nodes instead, as
+jit/autodiff/records.py says. While somebody listens to the stages, or MT2_CHECK=1, everything is
+built. A damaged entry is built anew, as is one that names what is no longer there.
+
+Source: PyTorch's FX graph cache and AOTAutograd cache.
+"""
+
+import hashlib
+import platform
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import minitorch2
+from minitorch2 import dtypes, jit, kernels
+from minitorch2.artifacts import listening
+from minitorch2.config import config
+from minitorch2.errors import Mt2Error
+from minitorch2.jit.autodiff.records import (
+    NotRecorded,
+    Record,
+    Spans,
+    argument_record,
+    loaded_program,
+    node_from,
+    node_spans,
+    numbered,
+    origin_from,
+    program_record,
+)
+from minitorch2.jit.autodiff.runtime import CompiledProgram
+from minitorch2.jit.ir.graph import Graph
+from minitorch2.kernels import host
+from minitorch2.kernels.runtime import cache as disk
+from minitorch2.kernels.runtime.compile import compile_kernel
+from minitorch2.kernels.runtime.launcher import direct
+from minitorch2.kernels.runtime.machine import cpu
+from minitorch2.kernels.runtime.signature import KernelSignature
+from minitorch2.ops.table import Op, lookup
+
+Build = Callable[[Graph], CompiledProgram]
+DAMAGED = (LookupError, TypeError, ValueError, AttributeError, SyntaxError, Mt2Error)
+
+
+def program_for(
+    captured: Graph, flags: Sequence[bool], options: str, build: Build,
+    record_part: Callable[[Any], Record],
+) -> CompiledProgram:  # fmt: skip
+    """The program of a captured graph, from the disk where it is there, else by `build`.
+
+    `record_part` makes the record of a compiled graph; only what is built needs it.
+    """
+    if listening() or config.check or config.cuda:
+        return build(captured)
+    key = program_key(captured, flags, options)
+    if key is None:
+        return build(captured)
+    found = _load(key, captured)
+    if found is not None:
+        return found
+    program = build(numbered(captured))
+    try:
+        parts = [program.forward, *([program.backward] if program.backward is not None else [])]
+        record = program_record(program) | {"parts": [record_part(part) for part in parts]}
+    except NotRecorded:
+        return program
+    disk.store_program(key, record)
+    return program
+
+
+def _load(key: str, captured: Graph) -> CompiledProgram | None:
+    record = disk.load_program(key)
+    if record is None:
+        return None
+    spans = node_spans(captured)
+    try:
+        forward, *backward = [LoadedGraph(part, spans) for part in record["parts"]]
+        return loaded_program(record, forward, backward[0] if backward else None, spans)
+    except DAMAGED:
+        disk.forget(key)
+        return None
+
+
+class LoadedGraph:
+    """A compiled graph from the disk: calling it runs the host function."""
+
+    __slots__ = ("record", "run")
+
+    def __init__(self, record: Record, spans: Spans):
+        self.record = record
+        names = host.host_names()
+        for name, kernel in record["kernels"].items():
+            names[name] = _kernel_run(kernel, spans)
+        for name, short in record["products"].items():
+            names[name] = host.product_of(short)
+        for name, node in record["eager"].items():
+            names[name] = host.eager_step(node_from(node, spans))
+        exec(compile(record["host"], f"<minitorch2 host {record['name']}>", "exec"), names)
+        self.run: Callable[[list[Any]], list[Any]] = names[record["run"]]
+
+    def __call__(self, inputs: list[Any]) -> list[Any]:
+        return self.run(inputs)
+
+    @property
+    def kernel_count(self) -> int:
+        """How many kernels it launches."""
+        return len(self.record["kernels"])
+
+
+def _kernel_run(record: Record, spans: Spans) -> host.Run:
+    arrays, sizes, scalars, noalias, grain = record["signature"]
+    signature = KernelSignature(tuple(arrays), sizes, tuple(scalars), noalias, grain)
+    kernel = compile_kernel(record["text"], signature)
+    run: Any = direct(kernel.address, signature) or kernel.launch
+    failures = [host.Failure(text, origin_from(o, spans)) for text, o in record["failures"]]
+    return host.guarded(run, failures) if failures else run
+
+
+# The key.
+
+
+def program_key(captured: Graph, flags: Sequence[bool], options: str) -> str | None:
+    """The name of a program on disk; None for a graph whose text does not say all of it."""
+    try:
+        for node in captured.nodes:
+            argument_record(node.args)
+            if not _is_own(lookup(node.op)):
+                return None
+        for output in captured.outputs:
+            argument_record(output.argument)
+    except NotRecorded:
+        return None
+    flags_text = "".join("01"[bool(flag)] for flag in flags)
+    parts = (str(captured), flags_text, options, repr(dtypes.get_default_dtype()),
+             config.primitives, config.kernel_frontend, environment())  # fmt: skip
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _is_own(op: Op) -> bool:
+    """Whether a row is one of ours, whose meaning `environment` covers."""
+    rules = (op.eager, op.infer, op.view, op.vjp, op.decomp)
+    modules = [getattr(rule, "__module__", None) or "numpy" for rule in rules if rule is not None]
+    return all(module.split(".")[0] in ("minitorch2", "numpy") for module in modules)
+
+
+@cache
+def environment() -> str:
+    """What programs depend on beside their graph: versions, the CPU, our own source."""
+    digest = hashlib.sha256()
+    for room in (minitorch2, jit, kernels):
+        for file in sorted(Path(str(room.__file__)).parent.rglob("*.py")):
+            digest.update(file.name.encode() + file.read_bytes())
+    versions = [f"{name}={version(name)}" for name in ("numpy", "ml_dtypes", "llvmlite")]
+    machine = "/".join(map(str, cpu()))
+    return f"{platform.python_version()} {' '.join(versions)} {digest.hexdigest()} {machine}"
