@@ -297,5 +297,15 @@ def _corrcoef(self):
     return (found / scale.unsqueeze(1) / scale.unsqueeze(0)).clamp(-1, 1)
 
 
-composite("cov(Tensor self, *, int correction=1) -> Tensor", _cov, "Covariances of the rows.")
-composite("corrcoef(Tensor self) -> Tensor", _corrcoef, "Correlation coefficients of the rows.")
+composite(
+    "cov(Tensor self, *, int correction=1) -> Tensor",
+    _cov,
+    "Covariances of the rows.",
+    precision="lower",
+)
+composite(
+    "corrcoef(Tensor self) -> Tensor",
+    _corrcoef,
+    "Correlation coefficients of the rows.",
+    precision="lower",
+)
