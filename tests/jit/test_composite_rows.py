@@ -37,9 +37,9 @@ def gradients(results: list[Tensor], args: tuple) -> list[numpy.ndarray]:
     outputs = [r for r in results if r.requires_grad]
     if not outputs:
         return []
-    sum(o.double().sum() for o in outputs).backward()  # type: ignore[attr-defined]
-    leaves = [a for a in args if isinstance(a, Tensor) and a.grad is not None]
-    return [array(leaf.grad) for leaf in leaves]
+    sum(o.double().sum() for o in outputs).backward()
+    leaves = [a for a in args if isinstance(a, Tensor)]
+    return [array(leaf.grad) for leaf in leaves if leaf.grad is not None]
 
 
 def compare(op: Op, sample: Sample) -> None:
