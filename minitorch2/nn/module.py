@@ -427,9 +427,7 @@ class Module:
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> "Module":
         """Give all parameters and buffers fresh memory on a device, without their values."""
-        return self._apply(
-            lambda tensor: tensor.new_empty(tuple(tensor.shape), device=device)
-        )
+        return self._apply(lambda tensor: tensor.new_empty(tuple(tensor.shape), device=device))
 
     def share_memory(self) -> "Module":
         """Nothing to do: parameters of one process are already shared by its threads."""
