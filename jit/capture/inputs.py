@@ -71,10 +71,10 @@ class Inputs:
 
     def _free_dims(self: Any, object: Tensor, source: Source) -> frozenset[int]:
         """The dimensions whose size is symbolic."""
-        if not object.layout.is_contiguous() or type(object) is not Tensor:
+        sizes, strides = object.layout.shape, object.layout.strides
+        if tuple(strides) != contiguous_strides(sizes) or type(object) is not Tensor:
             return frozenset()
         asked = self.free_sizes(str(source))
-        sizes = object.layout.shape
         return frozenset(i for i, size in enumerate(sizes) if (asked is True or i in asked)
                          and size >= 2)  # fmt: skip
 

@@ -49,6 +49,8 @@ class Layout:
 
     def size(self) -> Index:
         """How many elements the memory spans."""
+        if constant(0) in self.shape:
+            return constant(0)
         last = constant(1)
         for size, stride in zip(self.shape, self.strides, strict=True):
             last = last + (size - 1) * stride

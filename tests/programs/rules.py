@@ -122,8 +122,10 @@ def selection(scope: Scope) -> str:
 def cast(scope: Scope) -> str:
     """Another dtype."""
     dtype = scope.random.choice(DTYPES)
-    exact = dtype not in FLOATS
-    return f"{scope.fresh()} = {scope.pick(exact=exact)}.to(torch.{dtype})"
+    name = scope.pick(exact=dtype not in FLOATS)
+    if dtype == "uint8":  # what a negative float becomes is nobody's promise
+        name = f"{name}.abs()"
+    return f"{scope.fresh()} = {name}.to(torch.{dtype})"
 
 
 def smooth(scope: Scope) -> str:

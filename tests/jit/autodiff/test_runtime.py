@@ -320,3 +320,8 @@ def test_a_class_that_is_none_is_refused(backend):
     assert function(torch.tensor([0, 2])).tolist() == [[1, 0, 0], [0, 0, 1]]
     with pytest.raises(OperationError):
         function(torch.tensor([0, 3]))
+
+
+def test_kernels_over_nothing():
+    function = torch.compile(lambda x: (x / x + 1)[:1, None, :-1].sqrt())
+    assert function(torch.zeros(0, 2, 2)).shape == (0, 1, 1, 2)

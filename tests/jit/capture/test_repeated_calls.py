@@ -269,3 +269,10 @@ def test_tensors_made_from_known_data_are_new_in_each_call():
         assert steps.tolist() == [1, 1.5, 2] and numbers.tolist() == [1, 2]
         steps.zero_()
         numbers.zero_()
+
+
+def test_strides_of_sizes_that_are_1():
+    run = compiled(lambda x: x.stride()[0] + x * 0, dynamic=True)
+    for shape, strides in (((1, 3), (3, 1)), ((1, 3), (1, 1)), ((1, 4), (4, 1)), ((1, 4), (7, 1))):
+        x = torch.zeros(8).as_strided(shape, strides)
+        assert run(x).tolist() == [[float(strides[0])] * shape[1]]
