@@ -1,6 +1,5 @@
 """Philox against Random123's known answers, and the numbers built on it."""
 
-
 import numpy
 import pytest
 
