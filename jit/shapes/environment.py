@@ -49,7 +49,7 @@ class SizeGuard:
 class ShapeEnvironment:
     """The symbols of one trace. `hints` are the example values, `guards` what was relied on."""
 
-    __slots__ = ("hints", "ranges", "guards", "replacements", "_known", "_generic")
+    __slots__ = ("hints", "ranges", "guards", "replacements", "constants", "_known", "_generic")
 
     def __init__(self) -> None:
         self._generic = False
@@ -57,6 +57,7 @@ class ShapeEnvironment:
         self.ranges: dict[str, Range] = {}
         self.guards: list[SizeGuard] = []
         self.replacements: dict[str, Size] = {}
+        self.constants: dict[Size, int] = {}  # expressions that equal a number: s0//3 is 1
         self._known: set[SizeCondition] = set()
 
     @staticmethod
@@ -101,7 +102,8 @@ class ShapeEnvironment:
 
     def canonical(self, size: Size) -> Size:
         """`size` under the equalities found so far."""
-        return substitute_size(size, self.replacements)
+        found = substitute_size(size, self.replacements)
+        return self.constants.get(found, found)
 
     def hint(self, size: Size) -> int:
         """The value of `size` in the example."""
@@ -158,6 +160,10 @@ class ShapeEnvironment:
 
     def _solve(self, condition: SizeCondition) -> None:
         """Replaces one name, the newest that stands alone in a term, by what it equals."""
+        if isinstance(condition.right, int):
+            self.constants[condition.left] = condition.right
+        elif isinstance(condition.left, int):
+            self.constants[condition.right] = condition.left
         difference = condition.difference
         for name in reversed(condition.symbols()):
             solution = _solution(difference, name)

@@ -325,3 +325,13 @@ def test_a_class_that_is_none_is_refused(backend):
 def test_kernels_over_nothing():
     function = torch.compile(lambda x: (x / x + 1)[:1, None, :-1].sqrt())
     assert function(torch.zeros(0, 2, 2)).shape == (0, 1, 1, 2)
+
+
+@pytest.mark.parametrize("backend", [*BACKENDS, "numba"])
+def test_a_symbolic_size_that_is_1_broadcasts(backend):
+    def function(a, c):
+        return c + a.reshape(3, -1).prod(0, keepdim=True)
+
+    compiled = torch.compile(function, backend=backend, dynamic=True)
+    a, c = torch.tensor([2.0, 3.0, 4.0]), torch.zeros(4, 4)
+    assert compiled(a, c).tolist() == [[24.0] * 4] * 4

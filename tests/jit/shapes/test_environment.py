@@ -91,3 +91,12 @@ def test_a_generic_environment_never_equates_by_accident():
 
 def test_constants_need_no_environment():
     assert ShapeEnvironment().decide(compare("<", 2, 3)) is True
+
+
+def test_an_expression_that_equals_a_number_is_that_number():
+    environment = ShapeEnvironment()
+    size = environment.new_size(3)
+    assert size // 3 == 1
+    assert environment.canonical((size // 3).expression) == 1
+    again = ShapeEnvironment.generic([guard.condition for guard in environment.guards])
+    assert again.canonical(parse_size("s0//3")) == 1
