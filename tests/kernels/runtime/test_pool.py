@@ -1,6 +1,6 @@
 """The native pool: no part is lost, BLAS shares its threads, forks and exits leave nothing behind.
 
-The long versions are marked slow; each takes the seconds of MT2_STRESS_SECONDS (default 60).
+The long versions are marked slow; each takes the seconds of MT2_STRESS_SECONDS (default 10).
 """
 
 import os
@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.numba,
     pytest.mark.skipif(not pool.supported(), reason="no native pool here"),
 ]
-SECONDS = float(os.environ.get("MT2_STRESS_SECONDS", "60"))
+SECONDS = float(os.environ.get("MT2_STRESS_SECONDS", "10"))
 TWICE = """
 def twice(lo, hi, x, y, status):
     for i in range(lo, hi):
