@@ -1,7 +1,6 @@
 """The built-in launch: every kind of argument, its errors, and no reference lost or kept."""
 
 import sys
-import time
 
 import numpy as np
 import pytest
