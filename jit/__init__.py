@@ -11,4 +11,5 @@ guards    when captured code may be used again, as one Python function
 cache     the entries of one compiled function, and why there is another
 autodiff  captured graph to functional, joint, forward and backward graphs
 passes    the optimizer: one file a pass
+syntax    Python's own parser, for one thread at a time
 """

@@ -18,6 +18,7 @@ from minitorch2.artifacts import Origin, Span
 from minitorch2.dtypes import bool as bool_dtype
 from minitorch2.dtypes import dtype, from_short, int64
 from minitorch2.errors import Mt2Error
+from minitorch2.jit.syntax import expression
 from minitorch2.kernels.functions import accumulator_dtype, result_dtype
 from minitorch2.kernels.index import Divide, Index, Modulo, constant, symbol
 from minitorch2.kernels.loop_ir import (
@@ -61,7 +62,7 @@ def parse_kernel(text: str) -> Kernel:
 
 def parse_index(text: str) -> Index:
     """The index expression of a text, not simplified beyond its normal form."""
-    return _index(ast.parse(text.strip(), mode="eval").body)
+    return _index(expression(text.strip()))
 
 
 def _index(node: ast.expr) -> Index:
@@ -198,7 +199,7 @@ class _Parser:
         return Reduce(tuple(domain), body, tuple(accumulators), origin, spread)
 
     def _expression(self, text: str) -> Expression:
-        return self._value(ast.parse(text.strip(), mode="eval").body)
+        return self._value(expression(text.strip()))
 
     def _value(self, node: ast.expr) -> Expression:
         match node:

@@ -58,6 +58,7 @@ LAYERS = (
     "minitorch2.serialization",
     "minitorch2.compat",
     "minitorch2",
+    "minitorch2.jit.syntax",
     "minitorch2.jit.shapes",
     "minitorch2.jit.ir",
     "minitorch2.jit.capture.source",

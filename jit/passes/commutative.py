@@ -14,6 +14,7 @@ import ast
 import functools
 
 from minitorch2.jit.ir.graph import Argument
+from minitorch2.jit.syntax import expression
 from minitorch2.ops.table import POINTWISE, lookup
 
 _OPERATORS = (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
@@ -34,7 +35,7 @@ def _symmetric(op: str, extra: tuple) -> bool:
     """Whether the row's expression, with these further arguments, is symmetric."""
     row = lookup(op)
     first, second, *others = row.signature.names
-    tree = ast.parse(row.expr, mode="eval").body
+    tree = expression(row.expr)
     known = dict(zip(others, extra, strict=True))
     exchanged = {first: second, second: first}
     return _normal(tree, known, {}) == _normal(tree, known, exchanged)

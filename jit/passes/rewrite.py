@@ -51,6 +51,7 @@ from minitorch2.jit.ir.graph import (
 from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.passes.commutative import is_commutative
 from minitorch2.jit.passes.rebuild import Rebuilder, rebuild
+from minitorch2.jit.syntax import expression
 from minitorch2.ops.signature import REQUIRED
 from minitorch2.ops.table import lookup
 
@@ -114,8 +115,8 @@ def parse_rule(text: str) -> Rule:
     found = _RULE.fullmatch(text.strip())
     if found is None:
         raise ValueError(f"not a rule: {text!r}")
-    pattern = ast.parse(found["pattern"], mode="eval").body
-    template = ast.parse(found["template"], mode="eval").body
+    pattern = expression(found["pattern"])
+    template = expression(found["template"])
     if not isinstance(pattern, ast.Call):
         raise ValueError(f"the pattern of a rule is a call: {text!r}")
     unbound = set(_names(template)) - set(_names(pattern))

@@ -26,6 +26,7 @@ from minitorch2.jit.shapes.size_expression import (
     modulo,
     symbol,
 )
+from minitorch2.jit.syntax import expression
 
 SYMBOL = re.compile(r"s\d+")  # `u8` is a dtype, so a symbol starts with an s
 
@@ -66,7 +67,7 @@ def parse_condition(text: str) -> SizeCondition | bool:
 
 def _tree(text: str, what: str) -> ast.expr:
     try:
-        return ast.parse(text.strip(), mode="eval").body
+        return expression(text.strip())
     except SyntaxError as error:
         raise _error(text, f"it is no {what}: {error.msg}") from None
 

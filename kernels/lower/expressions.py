@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 from minitorch2.dtypes import bool as bool_dtype
 from minitorch2.dtypes import dtype, float32, promote_types
+from minitorch2.jit.syntax import expression
 from minitorch2.kernels.functions import FUNCTIONS, result_dtype
 from minitorch2.kernels.loop_ir import Call, Cast, Constant
 from minitorch2.kernels.lower.nests import NestExpression, NotLowered
@@ -54,7 +55,7 @@ ROUNDING = ("floor", "ceil", "trunc", "round")
 @functools.cache
 def parsed(text: str) -> ast.expr:
     """The syntax tree of an `expr` text."""
-    return ast.parse(text, mode="eval").body
+    return expression(text)
 
 
 def lower_expression(text: str, operands: Mapping[str, Operand], compute: dtype) -> NestExpression:

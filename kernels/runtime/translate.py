@@ -31,6 +31,7 @@ from typing import Any, NoReturn
 
 from llvmlite import ir
 
+from minitorch2.jit import syntax
 from minitorch2.kernels.runtime.line_info import LineInfo
 from minitorch2.kernels.runtime.signature import KernelSignature
 from minitorch2.kernels.vecmath import arithmetic
@@ -93,7 +94,7 @@ def translate(
     `with_lines`: every instruction says which line it comes from. Raises KernelSourceError with
     the line that is not understood.
     """
-    tree = ast.parse(source)
+    tree = syntax.module(source)
     if len(tree.body) != 1 or not isinstance(tree.body[0], ast.FunctionDef):
         raise KernelSourceError("a kernel's source is one function")
     definition = tree.body[0]
