@@ -28,6 +28,7 @@ MEANINGS = {
     "random": "numbers from the generator",
     "creation": "new tensors from sizes and numbers",
     "composite": "defined by other operations",
+    "library": "a call that stays whole: LAPACK, special functions, searching",
 }
 FUNCTIONS = ("eager", "infer", "view", "inverse", "vjp", "decomp")
 

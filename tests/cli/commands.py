@@ -1,6 +1,7 @@
 """Starts `mt2` as a process of its own: running a script changes the process that runs it."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -28,7 +29,15 @@ def mt2(*arguments: Any, folder: Path | None = None, **changes: str) -> Complete
 def started(*arguments: Any, folder: Path | None = None) -> Popen[str]:
     """Start `mt2` and do not wait."""
     command = [*COMMAND, *map(str, arguments)]
-    return Popen(command, stdout=PIPE, stderr=PIPE, text=True, cwd=folder, env=environment())
+    return Popen(
+        command, stdout=PIPE, stderr=PIPE, text=True, cwd=folder, env=environment(),
+        preexec_fn=listen_to_interrupts,
+    )  # fmt: skip
+
+
+def listen_to_interrupts() -> None:
+    """A shell starts jobs in the background with Ctrl-C ignored, and children inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def python(*arguments: Any, folder: Path | None = None) -> CompletedProcess[str]:
