@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -108,7 +109,6 @@ def test_f64_error_functions_agree_with_libm(name):
 
 @pytest.mark.parametrize("name", ["exp", "log", "tanh", "erf", "erfc", "expm1", "sin"])
 def test_f64_against_many_digits(name):
-    mpmath = pytest.importorskip("mpmath")
     x = np.linspace(0.001, 26.0, 2_001)
     got = compiled(name, x)
     with mpmath.workdps(60):
