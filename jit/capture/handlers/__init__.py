@@ -8,6 +8,7 @@
 - calls: calls and function objects
 - exceptions: raise, except, with
 - imports: import statements
+- intrinsics: the functions behind CALL_INTRINSIC
 """
 
 from minitorch2.jit.capture.handlers import (
@@ -17,12 +18,15 @@ from minitorch2.jit.capture.handlers import (
     control_flow,
     exceptions,
     imports,
+    intrinsics,
     loads_stores,
 )
+from minitorch2.jit.capture.handlers.intrinsics import INTRINSICS
 from minitorch2.jit.capture.handlers.registry import HANDLERS, RETURNED, YIELDED
 
 __all__ = [
     "HANDLERS",
+    "INTRINSICS",
     "RETURNED",
     "YIELDED",
     "arithmetic",
@@ -31,5 +35,6 @@ __all__ = [
     "control_flow",
     "exceptions",
     "imports",
+    "intrinsics",
     "loads_stores",
 ]

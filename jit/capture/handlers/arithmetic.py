@@ -10,7 +10,6 @@ from minitorch2.jit.capture.handlers.registry import handles
 from minitorch2.jit.capture.instructions import Instruction
 from minitorch2.jit.capture.state import Frame
 from minitorch2.jit.capture.values.constants import Constant
-from minitorch2.jit.capture.values.sequences import TupleValue
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
@@ -114,24 +113,3 @@ def build_string(machine: Machine, frame: Frame, ins: Instruction) -> None:
     parts = [machine.real(part).known() for part in frame.stack[len(frame.stack) - ins.argument :]]
     del frame.stack[len(frame.stack) - ins.argument :]
     frame.stack.append(Constant("".join(parts)))
-
-
-@handles("CALL_INTRINSIC_1")
-def call_intrinsic_1(machine: Machine, frame: Frame, ins: Instruction) -> None:
-    name = ins.text.removeprefix("INTRINSIC_")
-    if name == "UNARY_POSITIVE":
-        unary_positive(machine, frame, ins)
-    elif name == "LIST_TO_TUPLE":
-        frame.stack.append(TupleValue(machine.items(frame.stack.pop())))
-    elif name == "STOPITERATION_ERROR":
-        error = machine.real(frame.stack.pop())
-        if issubclass(error.python_type(), StopIteration):
-            error = machine.exception(RuntimeError, [Constant("generator raised StopIteration")])
-        frame.stack.append(error)
-    else:
-        machine.stop("unhandled-opcode", name.lower().replace("_", " "))
-
-
-@handles("CALL_INTRINSIC_2")
-def call_intrinsic_2(machine: Machine, frame: Frame, ins: Instruction) -> None:
-    machine.stop("unhandled-opcode", ins.text.removeprefix("INTRINSIC_").lower().replace("_", " "))

@@ -1,33 +1,53 @@
 """Every instruction of the running Python is handled, breaks the graph, or cannot occur."""
 
 import dis
+import sys
 
-from minitorch2.jit.capture.handlers import HANDLERS
-from minitorch2.jit.capture.opcodes import BREAKS, NEVER, break_reason, split
+from minitorch2.jit.capture.handlers import HANDLERS, INTRINSICS
+from minitorch2.jit.capture.opcodes import (
+    BREAKS,
+    INTRINSIC_BREAKS,
+    NEVER,
+    break_reason,
+    intrinsics,
+    split,
+    table,
+)
 
-KNOWN_ELSEWHERE = {  # instructions of one of the three Pythons that another does not have
-    name for name in (*HANDLERS, *BREAKS, *NEVER) if name not in dis.opmap
-}
+INTRINSIC_NAMES = [
+    name
+    for names in ("_intrinsic_1_descs", "_intrinsic_2_descs")
+    for name in getattr(dis, names, ())
+]
 
 
 def test_the_split_is_exact():
     handled, breaks, never = split()
     assert handled | breaks | never == frozenset(dis.opmap)
+    assert len(handled) + len(breaks) + len(never) == len(dis.opmap)
+
+
+def test_intrinsics_are_split_exactly():
+    handled, breaks = intrinsics()
+    assert handled | breaks == frozenset(INTRINSIC_NAMES)
     assert not handled & breaks
-    assert not handled & never
-    assert not breaks & never
+    assert bool(handled) == (sys.version_info >= (3, 12))
 
 
 def test_breaks_have_reasons():
     for name in split()[1]:
-        assert break_reason(name) == BREAKS[name]
+        assert break_reason(name) == BREAKS[name] != ""
+    assert all({**BREAKS, **NEVER, **INTRINSIC_BREAKS}.values())
 
 
-def test_no_handler_is_for_an_instruction_nobody_has():
-    allowed = {"PRECALL", "KW_NAMES", "LOAD_METHOD", "JUMP_IF_TRUE_OR_POP", "JUMP_IF_FALSE_OR_POP"}
-    for name in KNOWN_ELSEWHERE & set(HANDLERS):
-        newer = name.startswith(("LOAD_FAST", "STORE_FAST", "LOAD_SUPER", "CALL_", "FORMAT_",
-                                 "POP_JUMP", "CONVERT", "TO_BOOL", "SET_FUNCTION", "RETURN_CONST",
-                                 "BINARY_SLICE", "STORE_SLICE", "END_", "CLEANUP_THROW",
-                                 "LIST_TO_TUPLE", "UNARY_POSITIVE", "LOAD_CLOSURE"))  # fmt: skip
-        assert newer or name in allowed, name
+def test_the_split_of_this_python(golden):
+    golden(table(), per_python=True)
+
+
+def test_no_name_is_of_no_python(request):
+    """Each name of the tables stands in the split of one of the three Pythons."""
+    folder = request.path.parents[2] / "golden"
+    texts = [path.read_text() for path in folder.rglob("*test_the_split_of_this_python*")]
+    known = {line.split()[0] for text in texts for line in text.splitlines() if line[:2] == "  "}
+    assert len(texts) == 3
+    assert {*HANDLERS, *INTRINSICS, *BREAKS, *NEVER, *INTRINSIC_BREAKS} == known
