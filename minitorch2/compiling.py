@@ -38,7 +38,7 @@ from minitorch2.jit.cache import CodeCache
 from minitorch2.jit.capture.program import CapturedProgram
 from minitorch2.jit.ir.graph import Graph
 from minitorch2.jit.ir.interpreter import interpret, run_captured
-from minitorch2.jit.passes.options import PassOptions
+from minitorch2.jit.passes.options import NUMERICS, PassOptions
 from minitorch2.kernels import programs
 from minitorch2.nn.module import Module
 
@@ -56,19 +56,21 @@ class CompileOptions:
     """What `options={...}` may say.
 
     disable_passes  names of passes to leave out
-    fast_math       allow rules that change bits
+    numerics        'default', 'eager' (eager's bits) or 'fast' (see jit/passes/options.py)
+    activation_memory_budget  the fraction of the activations that the backward may keep, 0 to 1
     fuse            whether kernels are fused
     executor        what runs the kernels: 'numba', 'python' or 'loops'
     """
 
     disable_passes: tuple[str, ...] = ()
-    fast_math: bool = False
+    numerics: str = "default"
+    activation_memory_budget: float = 1.0
     fuse: bool = True
     executor: str = "numba"
 
-    def passes(self) -> PassOptions:
+    def passes(self, run: bool = True) -> PassOptions:
         """The part that concerns the passes."""
-        return PassOptions(self.fast_math, self.disable_passes)
+        return PassOptions(self.numerics, self.disable_passes, self.activation_memory_budget, run)
 
     def kernels(self) -> KernelOptions:
         """The part that concerns the kernels."""
@@ -97,7 +99,13 @@ def options_from(options: dict[str, Any] | None, mode: str | None) -> CompileOpt
     given = dict(options or {})
     if "disable_passes" in given:
         given["disable_passes"] = tuple(given["disable_passes"])
-    return CompileOptions(**given)
+    chosen = CompileOptions(**given)
+    if chosen.numerics not in NUMERICS or not 0 <= chosen.activation_memory_budget <= 1:
+        raise ArgumentValueError(
+            f"compile(options={options})",
+            f"numerics is one of {', '.join(NUMERICS)}, a memory budget lies between 0 and 1",
+        )
+    return chosen
 
 
 def _interpreted(graph: Graph, unit: str) -> Runnable:
@@ -128,8 +136,7 @@ def _staged(executor: Callable[[CompileOptions], Executor], with_passes: bool) -
     """A backend that goes through functionalization and the joint graph."""
 
     def backend(program: CapturedProgram, options: CompileOptions) -> Runnable:
-        passes = options.passes() if with_passes else None
-        return LateCompiled(program, executor(options), passes)
+        return LateCompiled(program, executor(options), options.passes(with_passes))
 
     return backend
 
@@ -174,7 +181,7 @@ class LateCompiled:
     """
 
     def __init__(
-        self, program: CapturedProgram, executor: Executor, passes: PassOptions | None,
+        self, program: CapturedProgram, executor: Executor, passes: PassOptions,
         kept: str | None = None,
     ) -> None:  # fmt: skip
         self.program, self.executor, self.passes, self.kept = program, executor, passes, kept

@@ -1,11 +1,14 @@
 """Partitioning: a joint graph cut into a forward graph and a backward graph.
 
-In: an optimized joint graph. Out: two graphs and the list of values that the first hands to the
-second. Everything that the outputs need is computed in the forward; what depends on a tangent, or
-is needed by gradients alone, is computed in the backward. Every forward value that the backward
-reads is saved: nothing is computed twice.
+In: an optimized joint graph and a memory budget. Out: two graphs, the list of values that the first
+hands to the second, and the reason for each. Everything that the outputs need is computed in the
+forward; what depends on a tangent is computed in the backward. Of the rest, saving.py chooses what
+is saved and what the backward computes again, shortly before it is needed.
 
-Source: PyTorch's default partitioner (AOTAutograd).
+An input that the derivatives read anyway is there in the backward; any other one, and one that the
+program writes, would have to be copied, so that the program may change it in between as in eager.
+
+Source: PyTorch's min-cut partitioner (AOTAutograd).
 """
 
 from collections.abc import Iterable
@@ -13,7 +16,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from minitorch2.artifacts import Origin
+from minitorch2.jit.autodiff.costs import Costs
 from minitorch2.jit.autodiff.joint import Joint
+from minitorch2.jit.autodiff.saving import Problem, Reason, choose, reasons
 from minitorch2.jit.ir.graph import (
     Argument,
     Graph,
@@ -47,39 +52,46 @@ class Partition:
     saved: tuple[Value, ...]
     saved_inputs: tuple[int, ...]
     sizes: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
 
     def __str__(self) -> str:
         names = ", ".join(f"{value}: {value.type}" for value in self.saved) or "nothing"
         return f"{self.forward}\n\nsaved for the backward: {names}\n\n{self.backward}"
 
+    def bytes_saved(self) -> int:
+        """What the saved values weigh, inputs that are there anyway not counted."""
+        return sum(reason.bytes for reason in self.reasons if reason.saved)
 
-def partition(joint: Joint, output_count: int, written: Iterable[int] = ()) -> Partition:
+
+def partition(
+    joint: Joint, output_count: int, written: Iterable[int] = (), budget: float = 1.0
+) -> Partition:
     """Cut a joint graph whose first `output_count` outputs are the forward's.
 
-    `written` are inputs that are written after the forward has run.
+    `written` are inputs that are written after the forward has run. `budget` is the fraction of
+    the bytes that would be saved without one (at 1.0) that may be saved.
     """
     graph = joint.graph
     first_tangent = len(graph.inputs) - len(joint.tangent_outputs)
-    outputs, gradients = graph.outputs[:output_count], graph.outputs[output_count:]
-    results = [value for _, value in graph.writes]
-    checks = _checks(graph, graph.inputs[first_tangent:])
-    forward_nodes = _needed(graph, [*_output_values(outputs), *results, *checks])
-    inside = {value for node in forward_nodes for value in node.results}
-    needed = _needed(graph, _output_values(gradients))
-    backward_nodes = tuple(node for node in needed if not inside.intersection(node.results))
-    saved = _read(backward_nodes, gradients, graph.inputs[:first_tangent], inside)
     changed = set(written) | {index for index, _ in graph.writes}
-    copies = _copies(graph, saved, changed)
+    problem, behind = _problem(graph, first_tangent, output_count, changed)
+    choice = choose(problem, budget)
+    inputs = {declared.value: index for index, declared in enumerate(graph.inputs)}
+    free = {value for value, bytes in problem.given.items() if not bytes}
+    copies = {
+        value: Value(f"copy_of_{value.id}", value.type)
+        for value in choice.saved
+        if value in inputs and value not in free
+    }
+    outputs = graph.outputs[:output_count]
+    ahead = _forward_values(graph, first_tangent, output_count)
+    forward_nodes = _needed(graph, [*ahead, *choice.saved])
     origin = Origin(made_by="partition")
     forward_nodes += tuple(
         Node("clone", (value,), (copied,), True, origin) for value, copied in copies.items()
     )
-    saved = tuple(copies.get(value, value) for value in saved)
-    backward_nodes = tuple(
-        replace(node, args=renamed_args(node.args, dict(copies))) for node in backward_nodes
-    )
-    names = {declared.value for declared in graph.inputs}
-    kept = tuple(value for value in saved if value not in names)
+    saved = tuple(copies.get(value, value) for value in choice.saved)
+    kept = tuple(value for value in saved if value not in inputs)
     forward = Graph(
         f"{graph.name}_forward",
         graph.inputs[:first_tangent],
@@ -88,24 +100,108 @@ def partition(joint: Joint, output_count: int, written: Iterable[int] = ()) -> P
         graph.writes,
         graph.assumptions,
     )
-    ordered = (*(value for value in saved if value in names), *kept)
-    strides = {declared.value: declared.strides for declared in graph.inputs}
-    given = tuple(Input(value, strides.get(value) or _row_major(value)) for value in ordered)
-    inputs = given + graph.inputs[first_tangent:]
-    sizes = _hidden_sizes(backward_nodes, inputs, gradients)
-    extra = tuple(Input(Value(f"size_{n}", ScalarType("int", symbol(n)))) for n in sizes)
-    known = {name for item in inputs + extra for name in _shown(item)}
-    assumptions = tuple(each for each in graph.assumptions if known.issuperset(each.symbols()))
-    backward = Graph(f"{graph.name}_backward", inputs + extra, backward_nodes, gradients, (),
-                     assumptions)  # fmt: skip
-    positions = {declared.value: index for index, declared in enumerate(graph.inputs)}
+    ordered = (*(value for value in saved if value in inputs), *kept)
+    backward_nodes = _late(choice.again, behind, _output_values(graph.outputs[output_count:]))
+    renamed = tuple(replace(n, args=renamed_args(n.args, dict(copies))) for n in backward_nodes)
+    backward, sizes = _backward(graph, first_tangent, output_count, ordered, renamed, dict(copies))
     return Partition(
         renumbered(forward),
         renumbered(_with_saved_names(backward, kept)),
         ordered,
-        tuple(positions[value] for value in ordered if value in names),
+        tuple(inputs[value] for value in ordered if value in inputs),
         sizes,
+        reasons(problem, choice),
     )
+
+
+def _problem(
+    graph: Graph, first_tangent: int, output_count: int, changed: set[int]
+) -> tuple[Problem, tuple[Node, ...]]:
+    """What saving.py has to choose from, and the nodes behind the cut."""
+    tangents = {declared.value for declared in graph.inputs[first_tangent:]}
+    gradients = _output_values(graph.outputs[output_count:])
+    needed, after = _needed(graph, gradients), set(tangents)
+    before, behind = [], []
+    for node in needed:
+        if after.intersection(values_in(node.args)):
+            after.update(node.results)
+            behind.append(node)
+        else:
+            before.append(node)
+    demanded = frozenset(
+        value
+        for value in [*(v for node in behind for v in values_in(node.args)), *gradients]
+        if value not in after
+    )
+    ahead = _needed(graph, _forward_values(graph, first_tangent, output_count))
+    forward = set(map(id, ahead))
+    late = tuple(node for node in needed if id(node) not in forward)
+    read = {value for node in late for value in values_in(node.args)}
+    costs, given = Costs(graph), {}
+    for index, declared in enumerate(graph.inputs[:first_tangent]):
+        there = declared.value in read.union(gradients) and index not in changed
+        given[declared.value] = 0 if there else costs.bytes_of(declared.value)
+    first = frozenset(node.results[0] for node in late)
+    return Problem(costs, tuple(before), demanded, given, first_runs=first), tuple(behind)
+
+
+def _late(
+    again: tuple[Node, ...], behind: tuple[Node, ...], outputs: list[Value]
+) -> tuple[Node, ...]:
+    """The nodes of a backward in order, those that run again as late as they can."""
+    makers = {result: node for node in again for result in node.results}
+    done: set[int] = set()
+    ordered: list[Node] = []
+
+    def make(values: Iterable[Value]) -> None:
+        pending = [makers[value] for value in values if value in makers]
+        while pending:
+            node = pending[-1]
+            missing = [
+                makers[value]
+                for value in values_in(node.args)
+                if value in makers and id(makers[value]) not in done
+            ]
+            if id(node) in done or not missing:
+                pending.pop()
+                if id(node) not in done:
+                    done.add(id(node))
+                    ordered.append(node)
+                continue
+            pending += missing
+
+    for node in behind:
+        make(values_in(node.args))
+        ordered.append(node)
+    make(outputs)
+    return tuple(ordered)
+
+
+def _backward(
+    graph: Graph, first_tangent: int, output_count: int, saved: tuple[Value, ...],
+    nodes: tuple[Node, ...], copies: dict[Value, Argument],
+) -> tuple[Graph, tuple[str, ...]]:  # fmt: skip
+    """The backward graph over saved values, and the sizes that it needs as inputs."""
+    strides = {declared.value: declared.strides for declared in graph.inputs}
+    given = tuple(Input(value, strides.get(value) or _row_major(value)) for value in saved)
+    inputs = given + graph.inputs[first_tangent:]
+    gradients = tuple(
+        replace(each, argument=renamed_args((each.argument,), copies)[0])
+        for each in graph.outputs[output_count:]
+    )
+    sizes = _hidden_sizes(nodes, inputs, gradients)
+    extra = tuple(Input(Value(f"size_{n}", ScalarType("int", symbol(n)))) for n in sizes)
+    known = {name for item in inputs + extra for name in _shown(item)}
+    assumptions = tuple(each for each in graph.assumptions if known.issuperset(each.symbols()))
+    return Graph(f"{graph.name}_backward", inputs + extra, nodes, gradients, (),
+                 assumptions), sizes  # fmt: skip
+
+
+def _forward_values(graph: Graph, first_tangent: int, output_count: int) -> list[Value]:
+    """What the forward must compute whatever is saved: outputs, writes, what may fail."""
+    outputs = _output_values(graph.outputs[:output_count])
+    written = [value for _, value in graph.writes]
+    return [*outputs, *written, *_checks(graph, graph.inputs[first_tangent:])]
 
 
 def _checks(graph: Graph, tangents: tuple[Input, ...]) -> list[Value]:
@@ -118,12 +214,6 @@ def _checks(graph: Graph, tangents: tuple[Input, ...]) -> list[Value]:
         elif not may_drop(node):
             found += node.results
     return found
-
-
-def _copies(graph: Graph, saved: tuple[Value, ...], written: set[int]) -> dict[Value, Value]:
-    """For each input that the backward reads but that is written by then: the copy it reads."""
-    values = [graph.inputs[index].value for index in sorted(written)]
-    return {value: Value(f"copy_of_{value.id}", value.type) for value in values if value in saved}
 
 
 def _output_values(outputs: Iterable[Output]) -> list[Value]:
@@ -139,15 +229,6 @@ def _needed(graph: Graph, targets: Iterable[Value]) -> tuple[Node, ...]:
             kept.append(node)
             wanted.update(values_in(node.args))
     return tuple(reversed(kept))
-
-
-def _read(
-    nodes: tuple[Node, ...], outputs: Iterable[Output], inputs: tuple[Input, ...], inside: set
-) -> tuple[Value, ...]:
-    """The forward's values and inputs that the backward reads, in order of first use."""
-    available = inside | {declared.value for declared in inputs}
-    used = [value for node in nodes for value in values_in(node.args)] + _output_values(outputs)
-    return tuple(dict.fromkeys(value for value in used if value in available))
 
 
 def _row_major(value: Value) -> tuple | None:

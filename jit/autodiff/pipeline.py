@@ -30,9 +30,9 @@ def compile_captured(
     requires_grad: Sequence[bool],
     executor: Executor,
     unit: str = "",
-    options: PassOptions | None = DEFAULT,
+    options: PassOptions = DEFAULT,
 ) -> CompiledProgram:
-    """Compile a captured graph; `options` None leaves the passes out.
+    """Compile a captured graph.
 
     Raises CompileError when a stage cannot carry the graph out.
     """
@@ -48,10 +48,10 @@ def compile_captured(
 
 
 def _inference(
-    functional: Functional, executor: Executor, unit: str, options: PassOptions | None
+    functional: Functional, executor: Executor, unit: str, options: PassOptions
 ) -> CompiledProgram:
     graph = _without_modes(functional.graph)
-    if options is not None:
+    if options.run:
         graph = optimize(graph, options, unit)
     return CompiledProgram(functional, executor(graph, unit))
 
@@ -63,16 +63,18 @@ def _without_modes(graph: Graph) -> Graph:
 
 def _training(
     functional: Functional, joint: Joint, executor: Executor, unit: str,
-    options: PassOptions | None,
+    options: PassOptions,
 ) -> CompiledProgram:  # fmt: skip
-    if options is not None:
+    if options.run:
         joint = replace(joint, graph=optimize(joint.graph, options, unit))
     written = [position for position, _ in functional.writes]
-    halves = partition(joint, len(functional.graph.outputs), written)
+    count = len(functional.graph.outputs)
+    halves = partition(joint, count, written, options.memory_budget)
     _check(halves.forward)
     _check(halves.backward)
-    emit("autodiff.partition", unit, halves, saved=[
-        {"value": str(value), "type": str(value.type)} for value in halves.saved])  # fmt: skip
+    emit("autodiff.partition", unit, halves, budget=options.memory_budget,
+         bytes=halves.bytes_saved(),
+         reasons=[reason.facts() for reason in halves.reasons])  # fmt: skip
     return CompiledProgram(
         functional,
         executor(halves.forward, unit),

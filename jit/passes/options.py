@@ -1,28 +1,47 @@
 """What the passes are allowed to do.
 
-In: the choices of `minitorch2.compile` (`numerics`, `options`). Out: one immutable record that
-every pass gets.
+In: the choices of `minitorch2.compile(options={...})`. Out: one immutable record that every pass
+gets.
 
     >>> PassOptions(disabled=("mul_one",)).allows("mul_one")
     False
+
+The numerics contract, as every pass keeps it:
+
+    "default"  rounding points and casts are eager's; only the order inside a sum may differ
+    "eager"    the bits of eager on the CPU: elementwise code, views, random numbers, reductions
+               (one order of summation for any number of threads), and products at the same thread
+               count
+    "fast"     sums may be reordered, operations contracted, casts left out; each change is listed
+
+Source: the levels are those of `-ffp-model` in clang: precise, strict, fast.
 """
 
 from dataclasses import dataclass
 
+NUMERICS = ("default", "eager", "fast")
+
 
 @dataclass(frozen=True, slots=True)
 class PassOptions:
-    """`fast_math` admits rules that change the last bits or the sign of zero, or drop a nan.
-
-    `disabled` names passes and rules that are left out.
+    """`numerics` is a level of the contract above. `disabled` names passes and rules that are left
+    out; `run` is False where no pass runs at all. `memory_budget` is the fraction of the bytes of
+    activations that may be kept for a backward (see jit/autodiff/saving.py).
     """
 
-    fast_math: bool = False
+    numerics: str = "default"
     disabled: tuple[str, ...] = ()
+    memory_budget: float = 1.0
+    run: bool = True
 
     def allows(self, name: str) -> bool:
         """Whether a pass or rule of this name may run."""
         return name not in self.disabled
+
+    @property
+    def fast_math(self) -> bool:
+        """Whether rules may change the last bits or the sign of zero, or drop a nan."""
+        return self.numerics == "fast"
 
 
 DEFAULT = PassOptions()

@@ -11,6 +11,7 @@ from minitorch2.jit.autodiff.pipeline import compile_captured
 from minitorch2.jit.ir.interpreter import interpret
 from minitorch2.jit.ir.parser import parse_graph
 from minitorch2.jit.ir.verify import verify
+from minitorch2.jit.passes.options import PassOptions
 
 CASES = {
     "a layer": (
@@ -66,7 +67,7 @@ def run(function, graph):
 def test_gradients_equal_eager(text, with_passes):
     graph = parse_graph(text)
     flags = [declared.value.type.dtype.is_floating_point for declared in graph.inputs]
-    extra = {} if with_passes else {"options": None}
+    extra = {} if with_passes else {"options": PassOptions(run=False)}
     program = compile_captured(graph, flags, executor, **extra)
     expected, wanted = run(lambda inputs: interpret(graph, inputs), graph)
     found, gradients = run(program, graph)

@@ -164,7 +164,7 @@ def test_fast_math_is_asked_for_and_rules_can_be_left_out():
         return [node.op for node in eliminate_dead_code(result, PassOptions()).nodes]
 
     assert remaining() == ["add"]
-    assert remaining(fast_math=True) == []
+    assert remaining(numerics="fast") == []
     assert remaining(disabled=("mul_one",)) == ["add", "mul"]
 
 

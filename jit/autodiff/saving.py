@@ -1,0 +1,223 @@
+"""What to save and what to compute again: the choice behind every cut of a graph in two.
+
+In: the nodes before the cut, the values that what comes after it reads, and a budget. Out: the
+values that are kept across the cut, and the nodes that run again behind it.
+
+For each node there are two vertices in a network, "runs behind the cut" and, for each result, "is
+there behind the cut". A result that is there was saved (capacity: its bytes, at a price in
+nanoseconds) or its node runs again (capacity: the node's time, and all its operands must be there).
+The cheapest set of both is the minimum cut, exactly.
+
+At a budget of 1.0 a byte costs what it takes to write and read it, and only cheap nodes may run
+again: no product, no reduction over much, nothing whose second run could differ. Below 1.0 all that
+is repeatable may run again, and the price of a byte rises until what is saved fits into that
+fraction of the bytes saved at 1.0. What then is left of the budget goes to the values that take
+longest to compute again.
+
+    problem = Problem(costs, nodes, demanded, {x: 0})
+    choice = choose(problem, 0.5)
+    choice.saved, choice.again
+
+Source: PyTorch's min-cut partitioner and activation memory budget (AOTAutograd); the network is
+that of J. Rhys, "A Selection Problem of Shared Fixed Costs and Network Flows".
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from minitorch2.artifacts import Origin
+from minitorch2.jit.autodiff.costs import Costs, is_repeatable
+from minitorch2.jit.autodiff.min_cut import INFINITE, Network
+from minitorch2.jit.ir.graph import Node, Value, values_in
+from minitorch2.ops.table import VIEW, lookup
+
+BYTE = 0.5  # ns: written once, read once, and memory that is touched for the first time
+VIEW_COPY = 1.5  # to save a view is to copy it
+SCALE = 1000  # capacities are whole numbers: picoseconds
+ROUNDS = 24  # of the search for a price
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """`nodes` run before the cut, in order; what stands behind it reads `demanded`.
+
+    `given` are values that no node makes, and the bytes that it takes to have them behind the cut
+    (0: they are there anyway). `always` are nodes' results that are there anyway, too. The nodes of
+    `first_runs` (by their first result) do not run before the cut unless a result is saved.
+    """
+
+    costs: Costs
+    nodes: tuple[Node, ...]
+    demanded: frozenset[Value]
+    given: Mapping[Value, int]
+    always: frozenset[Value] = frozenset()
+    first_runs: frozenset[Value] = frozenset()
+    makers: dict[Value, Node] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.makers.update((result, node) for node in self.nodes for result in node.results)
+
+    def save_bytes(self, value: Value) -> int:
+        """What keeping a value takes."""
+        if value in self.always:
+            return 0
+        if value in self.given:
+            return self.given[value]
+        return self.costs.bytes_of(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """`saved` values, and `again`: the nodes that run again, both in order."""
+
+    saved: tuple[Value, ...]
+    again: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why one value is saved or computed again: bytes, microseconds, and whose line it is."""
+
+    value: Value
+    bytes: int
+    microseconds: float
+    origin: Origin | None
+    saved: bool
+
+    def __str__(self) -> str:
+        time = f"{self.microseconds:.1f} us"
+        if not self.saved:
+            return f"{self.value}: {self.value.type} takes {time}, spares {self.bytes} bytes"
+        again = f"{time} to compute again" if self.microseconds else "an input"
+        return f"{self.value}: {self.value.type} {self.bytes} bytes, {again}"
+
+    def facts(self) -> dict[str, object]:
+        """The reason as plain data."""
+        return {
+            "value": str(self.value), "type": str(self.value.type), "bytes": self.bytes,
+            "microseconds": round(self.microseconds, 1), "saved": self.saved,
+            "lines": [str(span) for span in self.origin.spans] if self.origin else [],
+        }  # fmt: skip
+
+
+def choose(problem: Problem, budget: float) -> Choice:
+    """The cheapest choice whose saved bytes fit the budget, or the smallest there is."""
+    best = cheapest(problem, BYTE, cheap_only=True)
+    if budget >= 1.0:
+        return best
+    limit = budget * saved_bytes(problem, best.saved)
+    low, high = BYTE, BYTE * 2.0**20
+    smallest = cheapest(problem, high, cheap_only=False)
+    if saved_bytes(problem, smallest.saved) >= limit:
+        return smallest
+    fits, over = smallest, best
+    for _ in range(ROUNDS):
+        middle = (low * high) ** 0.5
+        found = cheapest(problem, middle, cheap_only=False)
+        if saved_bytes(problem, found.saved) <= limit:
+            fits, high = found, middle
+        else:
+            over, low = found, middle
+        if high / low < 1.01:
+            break
+    return _filled(problem, fits, over, limit)
+
+
+def saved_bytes(problem: Problem, saved: Iterable[Value]) -> int:
+    """The memory that a choice keeps."""
+    return sum(map(problem.save_bytes, saved))
+
+
+def cheapest(problem: Problem, price: float, cheap_only: bool) -> Choice:
+    """The minimum cut at a price for each byte."""
+    there = {value: number for number, value in enumerate(problem.given, 2)}
+    runs: dict[int, int] = {}
+    for node in problem.nodes:
+        runs[id(node)] = len(there) + len(runs) + 2
+        for result in node.results:
+            there[result] = len(there) + len(runs) + 2
+    network = Network(len(there) + len(runs) + 2)
+    for value in problem.given:
+        network.edge(0, there[value], int(problem.given[value] * price * SCALE))
+    for node in problem.nodes:
+        number = runs[id(node)]
+        network.edge(0, number, _capacity(problem, node, cheap_only))
+        for value in dict.fromkeys(values_in(node.args)):
+            network.edge(there[value], number, INFINITE)
+        copied = VIEW_COPY if lookup(node.op).kind == VIEW else 1.0
+        for result in node.results:
+            bytes = problem.save_bytes(result)
+            network.edge(number, there[result], int(bytes * copied * price * SCALE))
+    for value in problem.demanded:
+        network.edge(there[value], 1, INFINITE)
+    behind = network.sink_side(0, 1)
+    again = tuple(node for node in problem.nodes if runs[id(node)] in behind)
+    rerun = {result for node in again for result in node.results}
+    return _tidy(problem, [v for v in there if there[v] in behind and v not in rerun])
+
+
+def _capacity(problem: Problem, node: Node, cheap_only: bool) -> int:
+    """What running a node again costs, in picoseconds."""
+    if node.results[0] in problem.first_runs:
+        return 0
+    if not is_repeatable(node) or (cheap_only and not problem.costs.is_cheap(node)):
+        return INFINITE
+    return int(problem.costs.time_of(node) * SCALE)
+
+
+def _tidy(problem: Problem, saved: Iterable[Value]) -> Choice:
+    """The choice that keeps `saved`: only what is read, and only the nodes that must run."""
+    kept, read, again = set(saved), set(problem.demanded), []
+    for node in reversed(problem.nodes):
+        if any(result in read and result not in kept for result in node.results):
+            again.append(node)
+            read.update(values_in(node.args))
+    order = [*problem.given, *problem.makers]
+    rerun = {result for node in again for result in node.results}
+    used = [v for v in order if v in read and (v in kept or v in problem.given)]
+    return Choice(tuple(v for v in used if v not in rerun), tuple(reversed(again)))
+
+
+def _filled(problem: Problem, fits: Choice, over: Choice, limit: float) -> Choice:
+    """`fits` with values of `over` saved too, the slowest for its bytes first, within the limit."""
+    room = limit - saved_bytes(problem, fits.saved)
+    kept = list(fits.saved)
+    rerun = {result for node in fits.again for result in node.results}
+    more = [value for value in over.saved if value in rerun and problem.save_bytes(value)]
+    worth = {v: again_time(problem, v, set(kept)) / problem.save_bytes(v) for v in more}
+    for value in sorted(more, key=lambda v: -worth[v]):
+        if problem.save_bytes(value) <= room:
+            room -= problem.save_bytes(value)
+            kept.append(value)
+    return _tidy(problem, kept)
+
+
+def again_time(problem: Problem, value: Value, there: set[Value]) -> float:
+    """Nanoseconds to compute a value from those that are there (itself not counted)."""
+    total, pending, seen = 0.0, [value], set()
+    while pending:
+        node = problem.makers.get(pending.pop())
+        if node is None or id(node) in seen:
+            continue
+        seen.add(id(node))
+        total += problem.costs.time_of(node)
+        pending += [v for v in values_in(node.args) if v not in there]
+    return total
+
+
+def reasons(problem: Problem, choice: Choice) -> tuple[Reason, ...]:
+    """Each value of a choice with what it weighs and takes."""
+    found, there = [], set(choice.saved)
+    for value in choice.saved:
+        maker = problem.makers.get(value)
+        time = again_time(problem, value, there - {value}) if maker is not None else 0.0
+        origin = maker.origin if maker is not None else None
+        found.append(Reason(value, problem.save_bytes(value), time / 1000, origin, True))
+    for node in choice.again:
+        if node.results[0] in problem.first_runs:
+            continue
+        time = problem.costs.time_of(node) / 1000
+        for result in node.results:
+            spared = 0 if lookup(node.op).kind == VIEW else problem.save_bytes(result)
+            found.append(Reason(result, spared, time, node.origin, False))
+    return tuple(found)
