@@ -21,11 +21,16 @@ it was set before: then it is a variable in memory, which LLVM turns into regist
 True
 
 Source: the plain twin's rules (NumPy scalars of one type) are the meaning of every operator.
+
+# Note [Twice around a rare case]
+A sine of 2^45 or more needs ten times the work, and a loop that branches has no vector code. So the
+first function leaves that case out and returns whether it met one; then a second one, with nothing
+left out, does the whole chunk again. A kernel that writes over what it reads has the second only.
 """
 
 import ast
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -33,14 +38,15 @@ from llvmlite import ir
 
 from minitorch2.jit import syntax
 from minitorch2.kernels.runtime.line_info import LineInfo
+from minitorch2.kernels.runtime.set_names import read_and_written, set_again
 from minitorch2.kernels.runtime.signature import KernelSignature
 from minitorch2.kernels.vecmath import arithmetic
 from minitorch2.kernels.vecmath.helpers import HELPERS, INTEGERS, NUMBERS
-from minitorch2.kernels.vecmath.lanes import LLVM_TYPES, Lane, is_float
+from minitorch2.kernels.vecmath.lanes import LLVM_TYPES, Builder, Lane, is_float
 from minitorch2.kernels.vecmath.primitives import SHORT_NAMES, cast, type_of
 from minitorch2.kernels.vecmath.scalars import __all__ as HELPER_NAMES
 
-FUNCTION = "kernel"
+FUNCTION, WHOLE = "kernel", "kernel_whole"
 CASTS = (*NUMBERS, "b1")
 LOCAL_PREFIX = "local_"
 LOCAL_ALIGNMENT = 64
@@ -103,25 +109,57 @@ def translate(
         found = len(definition.args.args)
         raise KernelSourceError(f"{definition.name} has {found} parameters, not {len(kinds)}")
     module = ir.Module()
-    function_type = ir.FunctionType(ir.VoidType(), [llvm for llvm, _ in kinds])
-    function = ir.Function(module, function_type, FUNCTION)
-    function.linkage = "internal"
-    # Inlined into its wrapper, it would carry "noalias" as metadata, which costs LLVM a half more.
-    for attribute in ("noinline", "nounwind"):
-        function.attributes.add(attribute)
-    writer = _Writer(function, source, LineInfo(module, function) if with_lines else None)
-    scope: dict[str, Meaning] = {}
-    for parameter, value, (llvm, short) in zip(
-        definition.args.args, function.args, kinds, strict=True
-    ):
-        if isinstance(llvm, ir.PointerType):
-            if signature.noalias:
-                value.add_attribute("noalias")
-            scope[parameter.arg] = Array(value, short)
-        else:
-            scope[parameter.arg] = Lane(writer.builder, value, short)
-    writer.function(definition, scope)
-    return module, lambda builder, values: builder.call(function, values)
+    may_run_again = signature.noalias and not read_and_written(definition)
+    part = _Part(definition, signature, source)
+    function, left_out = part.written(module, FUNCTION, may_run_again, with_lines)
+    if not left_out:
+        return module, lambda builder, values: builder.call(function, values)
+    whole, _ = part.written(module, WHOLE, False, False)
+    for attribute in ("optnone", "cold"):
+        whole.attributes.add(attribute)
+
+    def call(builder: ir.IRBuilder, values: list[ir.Value]) -> None:
+        noted = builder.call(function, values)
+        with builder.if_then(builder.icmp_unsigned("!=", noted, WORD(0)), likely=False):
+            builder.call(whole, values)
+
+    return module, call
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A kernel's syntax tree, to be written as a function, once or twice."""
+
+    definition: ast.FunctionDef
+    signature: KernelSignature
+    source: str
+
+    def written(
+        self, module: ir.Module, name: str, may_leave_out: bool, with_lines: bool
+    ) -> tuple[ir.Function, bool]:
+        """The function, and whether it leaves a rare case out.
+
+        It returns 0, or not 0 after it met what it leaves out: see Note [Twice around a rare case].
+        """
+        kinds = parameter_types(self.signature)
+        function = ir.Function(module, ir.FunctionType(WORD, [llvm for llvm, _ in kinds]), name)
+        function.linkage = "internal"
+        # Inlined into its wrapper, "noalias" would become metadata, which costs LLVM a half more.
+        for attribute in ("noinline", "nounwind"):
+            function.attributes.add(attribute)
+        line_info = LineInfo(module, function) if with_lines else None
+        writer = _Writer(function, self.source, line_info, may_leave_out)
+        scope: dict[str, Meaning] = {}
+        names = [parameter.arg for parameter in self.definition.args.args]
+        for parameter, value, (llvm, short) in zip(names, function.args, kinds, strict=True):
+            if isinstance(llvm, ir.PointerType):
+                if self.signature.noalias:
+                    value.add_attribute("noalias")
+                scope[parameter] = Array(value, short)
+            else:
+                scope[parameter] = Lane(writer.builder, value, short)
+        writer.function(self.definition, scope)
+        return function, writer.builder.left_out
 
 
 def parameter_types(signature: KernelSignature) -> list[tuple[ir.Type, str]]:
@@ -135,11 +173,14 @@ def parameter_types(signature: KernelSignature) -> list[tuple[ir.Type, str]]:
 class _Writer:
     """Writes the body of one function; `scopes` holds what names mean, innermost block last."""
 
-    def __init__(self, function: ir.Function, source: str, line_info: LineInfo | None = None):
+    def __init__(
+        self, function: ir.Function, source: str, line_info: LineInfo | None,
+        may_leave_out: bool,
+    ):  # fmt: skip
         self.llvm, self.lines, self.line_info = function, source.splitlines(), line_info
         self.entry = function.append_basic_block()  # stack space; the body follows it
         self.stack = ir.IRBuilder(self.entry)
-        self.builder = ir.IRBuilder(function.append_basic_block())
+        self.builder = Builder(function.append_basic_block(), self.stack if may_leave_out else None)
         self.scopes: list[dict[str, Meaning]] = []
         self.in_memory: set[str] = set()
 
@@ -149,7 +190,7 @@ class _Writer:
         self.scopes.append(parameters)
         self.block(definition.body)
         if not self.builder.block.is_terminated:
-            self.builder.ret_void()
+            self.builder.ret(self.builder.noted())
         self.stack.branch(body)
 
     def block(self, body: list[ast.stmt]) -> None:
@@ -174,7 +215,7 @@ class _Writer:
             case ast.If():
                 self.branch(node)
             case ast.Return(value=None):
-                self.builder.ret_void()
+                self.builder.ret(self.builder.noted())
             case ast.Pass():
                 pass
             case _:
@@ -395,25 +436,6 @@ class _Writer:
     def fail(self, node: Any, problem: str) -> NoReturn:
         line = self.lines[node.lineno - 1].strip()
         raise KernelSourceError(f"{problem}\n  line {node.lineno} of the kernel: {line}")
-
-
-def set_again(body: list[ast.stmt], outer: frozenset[str]) -> Iterator[str]:
-    """The names that a block sets although blocks around it have set them before."""
-    own: set[str] = set()
-    for node in body:
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)]):
-                if name in outer:
-                    yield name
-                own.add(name)
-            case ast.For(target=ast.Name(id=name)):
-                around = outer | own
-                if name in around:
-                    yield name
-                yield from set_again(node.body, around | {name})
-            case ast.If():
-                yield from set_again(node.body, outer | own)
-                yield from set_again(node.orelse, outer | own)
 
 
 def _literal(node: ast.expr) -> float | None:

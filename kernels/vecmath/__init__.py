@@ -10,6 +10,7 @@ Files, in reading order:
 - hyperbolic.py      tanh, sinh, cosh
 - logarithm.py       log, log2, log10, log1p
 - error_function.py  erf, erfc
+- large_angles.py    a very large number modulo pi / 2
 - trigonometric.py   sin, cos, tan
 - inverse_trigonometric.py  asin, acos, atan, atan2
 - power.py           pow

@@ -22,7 +22,6 @@ class Bound:
     domain: float = float("inf")
 
 
-LARGEST_ANGLE = 2.0**45  # beyond it sin, cos and tan give NaN
 BOUNDS: dict[str, Bound] = {
     "exp": Bound(1.1, 1.1),
     "exp2": Bound(1.1, 1.1),
@@ -37,9 +36,9 @@ BOUNDS: dict[str, Bound] = {
     "cosh": Bound(1.5, 1.5),
     "erf": Bound(1.2, 1.1),
     "erfc": Bound(4.5, 4.5),
-    "sin": Bound(1.6, 1.0, LARGEST_ANGLE),
-    "cos": Bound(1.6, 1.1, LARGEST_ANGLE),
-    "tan": Bound(3.6, 2.5, LARGEST_ANGLE),
+    "sin": Bound(1.6, 1.0),
+    "cos": Bound(1.6, 1.1),
+    "tan": Bound(3.6, 2.5),
     "asin": Bound(2.5, 2.5),
     "acos": Bound(1.3, 1.3),
     "atan": Bound(1.9, 1.9),

@@ -21,6 +21,7 @@ LLVM_TYPES: dict[str, ir.Type] = {
     "bool": ir.IntType(1),
     **{f"{sign}{width}": ir.IntType(width) for sign in "iu" for width in (8, 16, 32, 64)},
 }
+NOTE = ir.IntType(64)
 INTRINSICS = {"rint": "nearbyint"}
 COMPARISONS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 
@@ -33,6 +34,33 @@ def is_float(short: str) -> bool:
 def is_signed(short: str) -> bool:
     """Whether the type is a signed integer."""
     return short[0] == "i"
+
+
+class Builder(ir.IRBuilder):
+    """Writes a body; with a second builder, `stack`, for its entry it may leave rare cases out."""
+
+    def __init__(self, block: ir.Block, stack: ir.IRBuilder | None):
+        super().__init__(block)
+        self.stack, self.met = stack, None
+
+    @property
+    def left_out(self) -> bool:
+        """Whether something was left out."""
+        return self.met is not None
+
+    def leave_out(self, rare: ir.Value) -> bool:
+        """Note where `rare` (a bool) holds that it was left out; False if nothing may be."""
+        if self.stack is None:
+            return False
+        if self.met is None:
+            self.met = self.stack.alloca(NOTE)
+            self.stack.store(NOTE(0), self.met)
+        self.store(self.or_(self.load(self.met), self.zext(rare, NOTE)), self.met)
+        return True
+
+    def noted(self) -> ir.Value:
+        """Not 0 if a case was met that was left out."""
+        return self.load(self.met) if self.met is not None else NOTE(0)
 
 
 class Lane(Symbolic):
@@ -156,6 +184,9 @@ class Lane(Symbolic):
     def select(self, a: Any, b: Any) -> "Lane":
         a, b = (a, a.like(b)) if isinstance(a, Lane) else (b.like(a), b)
         return a.new(self.builder.select(self.value, a.value, b.value))
+
+    def left_out(self) -> bool:
+        return isinstance(self.builder, Builder) and self.builder.leave_out(self.value)
 
     def bitcast(self, to: str) -> "Lane":
         return self.new(self.builder.bitcast(self.value, LLVM_TYPES[to]), to)

@@ -68,6 +68,10 @@ class Symbolic(ABC):
     def call(self, name: str, *others: Any) -> "Symbolic":
         """An exactly rounded operation: sqrt, fma, floor, ceil, trunc, rint, fabs, copysign."""
 
+    @abstractmethod
+    def left_out(self) -> bool:
+        """Whether code for the rare case that this (a bool) holds may be left out here."""
+
 
 def type_of(x: Any) -> str:
     """The short name of a value's type: 'f32', 'i64', 'bool' ..."""
@@ -123,6 +127,11 @@ def select(c: Any, a: Any, b: Any) -> Any:
     if isinstance(c, np.ndarray):
         return np.where(c, a, b)
     return a if c else b
+
+
+def left_out(rare: Any) -> bool:
+    """Whether to leave out what is only for the rare case: something else sees to it then."""
+    return isinstance(rare, Symbolic) and rare.left_out()
 
 
 def constant(x: Any, value: float) -> Any:

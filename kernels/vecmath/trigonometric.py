@@ -1,7 +1,7 @@
 """sin, cos and tan: subtract multiples of pi / 2, then one of two polynomials.
 
-In and out: f32 or f64. Arguments are reduced in f64, which holds up to 2^45; from there on the
-result is NaN, as it is for infinities.
+In and out: f32 or f64. Arguments are reduced in f64, which holds up to 2^45; from there on
+large_angles.py does it, which a compiled loop leaves out until it meets such a number.
 
 >>> sin(0.5), cos(0.0)
 (np.float64(0.479425538604203), np.float64(1.0))
@@ -14,6 +14,7 @@ from typing import Any
 from minitorch2.kernels.vecmath import primitives as p
 from minitorch2.kernels.vecmath.exponential import F64, whole
 from minitorch2.kernels.vecmath.helpers import helper
+from minitorch2.kernels.vecmath.large_angles import reduce_large
 
 TWO_OVER_PI = 0.6366197723675814
 # pi / 2 as a sum of three floats
@@ -30,7 +31,15 @@ LARGE = 2.0**45
 
 def _reduce(x: Any) -> tuple[Any, Any, Any]:
     """r, its rounding error and n with x = n pi/2 + r, in f64."""
-    x = p.select(p.fabs(x) < LARGE, x, float("nan"))
+    small, large = _reduce_small(x), p.fabs(x) >= LARGE
+    if p.left_out(large):
+        return small
+    r, error, n = (p.select(large, a, b) for a, b in zip(reduce_large(x), small, strict=True))
+    return r, error, n
+
+
+def _reduce_small(x: Any) -> tuple[Any, Any, Any]:
+    """The same below LARGE."""
     number, n = whole(x, TWO_OVER_PI, F64)
     first = p.fma(number, -HALF_PI[0], x)
     r = p.fma(number, -HALF_PI[1], first)
