@@ -161,6 +161,10 @@ from minitorch2.devices import device
 from minitorch2.dtypes import (
     bfloat16,
     bool,
+    cdouble,
+    cfloat,
+    complex64,
+    complex128,
     double,
     dtype,
     finfo,
@@ -192,6 +196,7 @@ from minitorch2.functions import (
     get_num_threads,
     hstack,
     is_complex,
+    is_conj,
     is_floating_point,
     is_tensor,
     isclose,

@@ -46,12 +46,14 @@ def _array_of(data: Any, wanted: dtypes.dtype | None) -> numpy.ndarray:
             raise ArgumentValueError(
                 "tensor(nested lists)", str(problem), "make all rows the same length"
             ) from None
-        if array.dtype.kind not in "biuf":
+        if array.dtype.kind not in "biufc":
             raise ArgumentTypeError(
                 f"tensor({type(data).__name__})",
                 f"cannot make a tensor of elements of type {array.dtype}",
                 "give numbers, nested lists of numbers, or a numpy array",
             )
+        if array.dtype.kind == "c":
+            return array.astype((wanted or dtypes.get_default_dtype().to_complex()).numpy)
         if array.dtype.kind == "f" or array.size == 0:
             return array.astype((wanted or dtypes.get_default_dtype()).numpy)
     return array if wanted is None else array.astype(wanted.numpy)

@@ -1,8 +1,8 @@
 """The element types, and torch's promotion rules between them.
 
 In: two dtypes or several operands. Out: the dtype of the result. A Python number takes part only
-with its category (bool < integer < floating), and a 0-d tensor only when its category is higher
-than that of the tensors with dimensions.
+with its category (bool < integer < floating < complex), and a 0-d tensor only when its category is
+higher than that of the tensors with dimensions.
 
     >>> promote_types(int32, float32)
     torch.float32
@@ -30,6 +30,7 @@ class dtype:
         "category",
         "is_floating_point",
         "is_complex",
+        "differentiable",
         "is_signed",
         "order",
     )
@@ -42,7 +43,8 @@ class dtype:
         self.itemsize = self.numpy.itemsize
         self.category, self.order = category, order
         self.is_floating_point = category == 2
-        self.is_complex = False
+        self.is_complex = category == 3
+        self.differentiable = category >= 2  # whether its tensors may require gradients
         self.is_signed = short not in ("u8", "bool")
 
     def __repr__(self) -> str:
@@ -52,11 +54,15 @@ class dtype:
         return self.name
 
     def to_complex(self) -> "dtype":
-        """Complex numbers are not supported."""
-        raise DtypeError(f"{self}.to_complex()", "minitorch2 has no complex dtypes")
+        """The complex dtype whose parts hold this dtype's numbers (at least float32)."""
+        return self if self.is_complex else complex128 if self is float64 else complex64
+
+    def to_real(self) -> "dtype":
+        """The dtype of a complex dtype's parts; a real dtype itself."""
+        return {complex64: float32, complex128: float64}.get(self, self)
 
 
-BOOL, INTEGER, FLOATING = 0, 1, 2
+BOOL, INTEGER, FLOATING, COMPLEX = 0, 1, 2, 3
 bool = dtype("bool", "bool", numpy.bool_, BOOL, 0)
 uint8 = dtype("uint8", "u8", numpy.uint8, INTEGER, 1)
 int8 = dtype("int8", "i8", numpy.int8, INTEGER, 2)
@@ -67,9 +73,13 @@ float16 = dtype("float16", "f16", numpy.float16, FLOATING, 6)
 bfloat16 = dtype("bfloat16", "bf16", ml_dtypes.bfloat16, FLOATING, 6)
 float32 = dtype("float32", "f32", numpy.float32, FLOATING, 7)
 float64 = dtype("float64", "f64", numpy.float64, FLOATING, 8)
+complex64 = dtype("complex64", "c64", numpy.complex64, COMPLEX, 9)
+complex128 = dtype("complex128", "c128", numpy.complex128, COMPLEX, 10)
 float, double, half, short, int, long = float32, float64, float16, int16, int32, int64
+cfloat, cdouble = complex64, complex128
 
-ALL = (bool, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64)
+REAL = (bool, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64)
+ALL = (*REAL, complex64, complex128)
 _BY_SHORT = {each.short: each for each in ALL}
 _BY_NUMPY = {each.numpy: each for each in ALL}
 _default = float32
@@ -110,7 +120,8 @@ def promote_types(a: dtype, b: dtype) -> dtype:
     if a is b:
         return a
     if a.category != b.category:
-        return a if a.category > b.category else b
+        higher, lower = (a, b) if a.category > b.category else (b, a)
+        return complex128 if higher.is_complex and lower is float64 else higher
     if a.category == FLOATING:
         return float32 if a.order == b.order else (a if a.order > b.order else b)
     if uint8 in (a, b):
@@ -120,12 +131,14 @@ def promote_types(a: dtype, b: dtype) -> dtype:
 
 
 def dtype_of_number(value: Any) -> dtype:
-    """The dtype a Python number stands for on its own: bool, int64 or the default float."""
+    """The dtype a Python number stands for on its own: bool, int64, default float or complex."""
     if value is True or value is False:
         return bool
     kind = getattr(value, "scalar_kind", None)  # symbolic numbers carry their kind
     if kind is not None:
         return {"bool": bool, "int": int64, "float": _default}[kind]
+    if isinstance(value, builtins.complex | numpy.complexfloating):
+        return _default.to_complex()
     if isinstance(value, numpy.generic):
         return _default if isinstance(value, numpy.floating) else dtype_of_number(value.item())
     return int64 if isinstance(value, builtins.int | numpy.integer) else _default
@@ -135,7 +148,8 @@ def result_type(*operands: Any) -> dtype:
     """The common dtype of tensors (anything with `dtype` and `ndim`) and Python numbers.
 
     Three groups count in turn: tensors with dimensions, 0-d tensors, numbers. A later group
-    matters only if its category is higher than what the earlier ones have given.
+    matters only if its category is higher than what the earlier ones have given; a complex one
+    after floating tensors keeps their precision.
     """
     groups: list[dtype | None] = [None, None, None]
     for operand in operands:
@@ -148,7 +162,8 @@ def result_type(*operands: Any) -> dtype:
     result = None
     for found in groups:
         if found is not None and (result is None or found.category > result.category):
-            result = found
+            keeps = found.is_complex and result is not None and result.is_floating_point
+            result = result.to_complex() if keeps else found  # type: ignore[union-attr]
     assert result is not None, "result_type needs at least one operand"
     return result
 
@@ -162,7 +177,7 @@ class finfo:
     """The limits of a floating dtype, as torch.finfo."""
 
     def __init__(self, type: dtype | None = None):
-        element = _default if type is None else type
+        element = (_default if type is None else type).to_real()
         if not element.is_floating_point:
             raise TypeError(f"torch.finfo() requires a floating point input type, not {element}")
         found = ml_dtypes.finfo(element.numpy)

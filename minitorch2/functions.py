@@ -34,7 +34,12 @@ def is_floating_point(input: Any) -> bool:
 
 
 def is_complex(input: Any) -> bool:
-    """Whether a tensor's dtype is complex: never."""
+    """Whether a tensor's dtype is complex."""
+    return input.dtype.is_complex
+
+
+def is_conj(input: Any) -> bool:
+    """Whether a conjugate is put off: never."""
     return False
 
 

@@ -18,7 +18,7 @@ import numpy
 from minitorch2 import dtypes
 from minitorch2.devices import CPU, META, device
 from minitorch2.errors import AutogradError
-from minitorch2.layouts import Layout, contiguous, element_count
+from minitorch2.layouts import Layout, contiguous, element_count, row_major
 from minitorch2.storages import Storage, meta_storage, storage_of_array
 
 
@@ -68,6 +68,7 @@ class Tensor:
     storage: Storage
     layout: Layout
     dtype: dtypes.dtype
+    has_elements = True  # False for what stands for many tensors (batching.Batched)
 
     def __init__(self, *parts: Any, **given: Any):
         """From (storage, layout, dtype[, array]); or, as torch.Tensor: from sizes or from data."""
@@ -123,10 +124,10 @@ class Tensor:
                 "you can only change requires_grad flags of leaf variables",
                 "use x.detach() to get a tensor without history",
             )
-        if value and not self.dtype.is_floating_point:
+        if value and not self.dtype.differentiable:
             raise AutogradError(
                 f"requires_grad = True on a tensor of dtype {self.dtype}",
-                "only Tensors of floating point dtype can require gradients",
+                "only Tensors of floating point and complex dtype can require gradients",
                 "convert it first: x.float()",
             )
         self._requires_grad = bool(value)
@@ -278,15 +279,43 @@ def key_of(tensor: Tensor) -> Interned:
     return key
 
 
+# The classes whose tensors behave as Tensor's do in every operation. Only they may take the short
+# ways (ops/short_ways.py); a tensor of any other class meets the dispatcher's door.
+PLAIN: set[type] = {Tensor}
+
+_new_tensor, _new_storage = Tensor.__new__, Storage.__new__
+
+
+def fresh(array: numpy.ndarray, element: dtypes.dtype, where: device) -> Tensor:
+    """A tensor that owns a row-major array just made: every field set here, no call in between."""
+    storage = _new_storage(Storage)
+    storage.device, storage.nbytes, storage.block = where, array.nbytes, array
+    storage.version = storage.graph_version = 0
+    storage._bytes = None
+    tensor = _new_tensor(Tensor)
+    tensor.storage, tensor.layout, tensor.dtype = storage, row_major(array.shape), element
+    tensor._array = array
+    tensor._requires_grad = tensor._retains_grad = False
+    tensor._grad = tensor._node = tensor._view = tensor._hooks = tensor.key = None
+    tensor._output = 0
+    return tensor
+
+
+def row_major_array(tensor: Tensor) -> "numpy.ndarray | None":
+    """The tensor's array if it has memory and lies in row-major order, else None."""
+    if tensor.storage.block is None:
+        return None
+    array = tensor.array
+    return array if array.flags.c_contiguous else None
+
+
 def wrap(array: numpy.ndarray, where: device = CPU) -> Tensor:
     """A tensor over a numpy array's memory (not copied)."""
     if not isinstance(array, numpy.ndarray):
         array = numpy.asarray(array)
     element = dtypes.from_numpy_dtype(array.dtype)
     if array.flags.c_contiguous:
-        shape = array.shape
-        layout = Layout(shape, (1,)) if len(shape) == 1 else contiguous(shape)
-        return Tensor(Storage(where, array.nbytes, array), layout, element, array)
+        return fresh(array, element, where)
     size = array.itemsize
     layout = Layout(array.shape, tuple(stride // size for stride in array.strides), 0)
     return Tensor(storage_of_array(array, where), layout, element, array)

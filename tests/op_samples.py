@@ -12,6 +12,7 @@ import functools
 
 from minitorch2.ops.table import POINTWISE, Op, all_ops
 from tests.samples import (
+    complexes,
     matrices,
     movement,
     neural,
@@ -35,6 +36,7 @@ OWN = {
     **special.OWN,
     **statistics.OWN,
     **matrices.OWN,
+    **complexes.OWN,
 }
 
 __all__ = ["Sample", "TensorSpec", "build", "rows", "samples", "specs_in"]

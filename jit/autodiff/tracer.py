@@ -30,7 +30,7 @@ from minitorch2.jit.ir.types import ScalarType, TensorType, Type
 from minitorch2.jit.shapes.environment import ShapeEnvironment
 from minitorch2.jit.shapes.symbolic_size import SymbolicSize, as_size
 from minitorch2.layouts import Layout, contiguous, contiguous_strides
-from minitorch2.ops.infer import infer
+from minitorch2.ops.infer import infer, shown_dtype
 from minitorch2.ops.table import CREATION, INPLACE, RANDOM, Meta, Op
 from minitorch2.tensors import Tensor, fake_tensor
 
@@ -202,8 +202,8 @@ class Tracer:
     def _view(self, op: Op, source: Tensor, rest: tuple) -> Tensor:
         assert op.view is not None
         value = self.value_of(source)
-        layout = op.view(source.layout, *rest)
-        result = Tensor(source.storage, layout, source.dtype)
+        element = shown_dtype(op, source.dtype)
+        result = Tensor(source.storage, op.view(source.layout, *rest), element)
         steps = self.places[id(source)].steps
         plain = tuple(self._plain(argument) for argument in rest)
         if op.name == "as_strided":

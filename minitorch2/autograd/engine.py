@@ -18,7 +18,8 @@ from minitorch2.autograd.graph import (
     spec_of,
     zeros_like_spec,
 )
-from minitorch2.dispatch import call, origin_scope, state
+from minitorch2.batching.backward import any_batched, run_hidden
+from minitorch2.dispatch import call, state
 from minitorch2.errors import AutogradError
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
@@ -34,11 +35,14 @@ def _dependencies(roots: list[Node]) -> dict[Node, int]:
     stack = list(counts)
     while stack:
         for edge in stack.pop().edges:
-            if edge is not None and isinstance(edge.target, Node):
-                if edge.target not in counts:
-                    counts[edge.target] = 0
-                    stack.append(edge.target)
-                counts[edge.target] += 1
+            if edge is None or isinstance(edge.target, Tensor):
+                continue
+            target = edge.target
+            if target in counts:
+                counts[target] += 1
+            else:
+                counts[target] = 1
+                stack.append(target)
     return counts
 
 
@@ -54,12 +58,17 @@ class _Run:
         self.wanted_keys = {(id(e.target), e.index) for e in wanted or ()}
 
     def deliver(self, edge: Edge, grad: Any) -> None:
-        if isinstance(edge.target, Tensor):
-            _, old = self.leaves.get(id(edge.target), (None, None))
-            self.leaves[id(edge.target)] = (edge.target, _accumulated(old, grad))
+        """Add a gradient to what waits at the end of an edge."""
+        target, index = edge
+        if isinstance(target, Tensor):
+            found = self.leaves.get(id(target))
+            self.leaves[id(target)] = (target, _accumulated(found and found[1], grad))
             return
-        slots = self.waiting.setdefault(edge.target, [None] * len(edge.target.outputs))
-        slots[edge.index] = _accumulated(slots[edge.index], grad)
+        slots = self.waiting.get(target)
+        if slots is None:
+            slots = self.waiting[target] = [None] * len(target.outputs)
+        old = slots[index]
+        slots[index] = grad if old is None else _accumulated(old, grad)
 
 
 def run_backward(
@@ -71,6 +80,9 @@ def run_backward(
     accumulate: bool = True,
 ) -> list[Any]:
     """Propagate `gradients` of `outputs`; accumulate into leaves or return those of `inputs`."""
+    if state.modes and any_batched((*outputs, *(inputs or ()))):
+        settings = (outputs, gradients, retain_graph, create_graph, inputs, accumulate)
+        return run_hidden(run_backward, *settings)
     edges = [edge_of(tensor) for tensor in inputs] if inputs is not None else None
     run = _Run([edge for edge in edges if edge is not None] if edges is not None else None)
     roots = []
@@ -103,22 +115,34 @@ def _walk(run: _Run, roots: list[Node], retain_graph: bool) -> None:
     while ready:
         _, _, node = heapq.heappop(ready)
         grads = run.waiting.pop(node, None)
-        found: tuple = ()
         if grads is not None:
-            grads = _hooked(run, node, grads)
-            if needed is None or node in needed:
-                found = _apply(node, grads)
-                if not retain_graph:
-                    node.release()
-        with _scope(node):
-            for edge, gradient in zip(node.edges, found, strict=False):
-                if edge is not None and gradient is not None:
-                    run.deliver(edge, gradient)
+            _run_node(run, node, grads, needed is None or node in needed, retain_graph)
         for edge in node.edges:
             if edge is not None and isinstance(edge.target, Node):
                 counts[edge.target] -= 1
                 if counts[edge.target] == 0:
                     heapq.heappush(ready, (-edge.target.sequence, id(edge.target), edge.target))
+
+
+def _run_node(run: _Run, node: Node, grads: list[Any], needed: bool, retain_graph: bool) -> None:
+    """Run one node under the Origin of its forward operation, and pass its gradients on."""
+    origin = state.origin
+    if node.origin is not None:
+        state.origin = node.origin.derived(f"vjp of {node.label}")
+    try:
+        if node.hooks is not None or run.wanted is not None:
+            grads = _hooked(run, node, grads)
+        if not needed:
+            return
+        found = _apply(node, grads)
+        if not retain_graph:
+            node.release()
+        for edge, gradient in zip(node.edges, found, strict=False):
+            if edge is not None and gradient is not None:
+                run.deliver(edge, gradient)
+    finally:
+        if state.origin is not origin:
+            state.origin = origin
 
 
 def _leading_to(run: _Run, roots: list[Node]) -> set[Node]:
@@ -149,45 +173,42 @@ def _leading_to(run: _Run, roots: list[Node]) -> set[Node]:
 
 def _hooked(run: _Run, node: Node, grads: list[Any]) -> list[Any]:
     """Run the hooks of a node's outputs; keep the gradients that were asked for."""
+    hooks = node.hooks
     for index, grad in enumerate(grads):
         if grad is None:
             continue
-        for hook in list(node.tensor_hooks.get(index, {}).values()):
-            changed = hook(grad)
-            grad = grad if changed is None else changed
-        grads[index] = grad
-        retained = node.retained.get(index)
-        tensor = retained() if retained is not None else None
-        if tensor is not None:
-            tensor._grad = _accumulated(tensor._grad, grad)
+        if hooks is not None:
+            for hook in list(hooks.tensor.get(index, {}).values()):
+                changed = hook(grad)
+                grad = grad if changed is None else changed
+            grads[index] = grad
+            retained = hooks.retained.get(index)
+            tensor = retained() if retained is not None else None
+            if tensor is not None:
+                tensor._grad = _accumulated(tensor._grad, grad)
         if (id(node), index) in run.wanted_keys:
             run.captured[id(node), index] = grad
     return grads
 
 
-def _scope(node: Node) -> Any:
-    """The Origin of a node's forward operation, for all that its backward computes."""
-    origin = node.origin.derived(f"vjp of {node.label}") if node.origin else state.origin
-    return origin_scope(origin)
-
-
 def _apply(node: Node, grads: list[Any]) -> tuple:
-    """Run one node under the Origin of its forward, with its own hooks around."""
-    with _scope(node):
-        if len(grads) > 1 and node.fills_missing:
-            grads = [
-                zeros_like_spec(spec) if grad is None and spec.dtype.is_floating_point else grad
-                for grad, spec in zip(grads, node.outputs, strict=True)
-            ]
-        for hook in list(node.pre_hooks.values()):
-            changed = hook(tuple(grads))
-            if changed is not None:
-                grads = list(changed) if isinstance(changed, tuple) else [changed]
-        found = node.apply(tuple(grads))
-        for hook in list(node.post_hooks.values()):
-            changed = hook(found, tuple(grads))
-            if changed is not None:
-                found = changed if isinstance(changed, tuple) else (changed,)
+    """Run one node, with its own hooks around."""
+    if len(grads) > 1 and node.fills_missing:
+        grads = [
+            zeros_like_spec(spec) if grad is None and spec.dtype.differentiable else grad
+            for grad, spec in zip(grads, node.outputs, strict=True)
+        ]
+    if node.hooks is None:
+        return node.apply(tuple(grads))
+    for hook in list(node.hooks.pre.values()):
+        changed = hook(tuple(grads))
+        if changed is not None:
+            grads = list(changed) if isinstance(changed, tuple) else [changed]
+    found = node.apply(tuple(grads))
+    for hook in list(node.hooks.post.values()):
+        changed = hook(found, tuple(grads))
+        if changed is not None:
+            found = changed if isinstance(changed, tuple) else (changed,)
     return found
 
 

@@ -6,9 +6,12 @@ the forward without recording and adds one node that calls the user's backward.
 Source: torch's "Extending autograd".
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from minitorch2.autograd.graph import Node, SavedTensor, edge_of, spec_of
+from minitorch2.batching.backward import any_batched
+from minitorch2.batching.batched import Batched
+from minitorch2.batching.mode import VmapMode
 from minitorch2.dispatch import call, state
 from minitorch2.errors import AutogradError, GraphFreed
 from minitorch2.ops.table import lookup
@@ -96,8 +99,12 @@ class FunctionNode(Node):
 class Function:
     """Base class: define static methods `forward(ctx, ...)` and `backward(ctx, *grads)`.
 
-    With `setup_context(ctx, inputs, output)` defined, forward takes no ctx.
+    With `setup_context(ctx, inputs, output)` defined, forward takes no ctx. Under vmap, either
+    `generate_vmap_rule = True` says that forward and backward are made of tensor operations, or
+    `vmap(info, in_dims, *args)` returns the output and its batch dimensions.
     """
+
+    generate_vmap_rule = False
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -112,6 +119,8 @@ class Function:
     @classmethod
     def apply(cls, *args: Any) -> Any:
         """Run forward and record it."""
+        if state.modes and any_batched(args):
+            return apply_to_batch(cls, args)
         ctx = FunctionCtx()
         ctx.needs_input_grad = tuple(
             isinstance(a, Tensor) and a.requires_grad and state.grad_enabled for a in args
@@ -147,7 +156,7 @@ def _connect(cls: type, ctx: FunctionCtx, args: tuple, output: Any) -> Any:
     node = FunctionNode(cls, ctx, edges, tuple(spec_of(t) for t in tensors))
     skip = {id(t) for t in ctx._not_differentiable}
     for index, tensor in enumerate(tensors):
-        if id(tensor) not in skip and tensor.dtype.is_floating_point:
+        if id(tensor) not in skip and tensor.dtype.differentiable:
             tensor._requires_grad = False
             tensor.set_history(node, index)
     made = {id(t): index for index, t in enumerate(tensors)}
@@ -168,3 +177,113 @@ def once_differentiable(function: Any) -> Any:
             state.grad_enabled = before
 
     return wrapper
+
+
+class VmapInfo(NamedTuple):
+    """What a Function's own `vmap` learns of the map."""
+
+    batch_size: int
+    randomness: str
+
+
+def apply_to_batch(cls: Any, args: tuple) -> Any:
+    """`apply` of arguments of which some are Batched: by the Function's own rule, or by itself."""
+    level = max(value.level for value in args if isinstance(value, Batched))
+    mode: Any = next(each for each in state.modes if getattr(each, "level", None) == level)
+    seen = [mode.hidden(value) for value in args]
+    hidden = tuple(value for value, _ in seen)
+    dims = tuple(0 if is_batched else None for _, is_batched in seen)
+    own = getattr(cls, "vmap", None)
+    before = state.modes
+    state.modes = before[: before.index(mode)]
+    try:
+        if own is not None:
+            return _wrapped_results(mode, *own(VmapInfo(mode.size, mode.randomness), dims, *hidden))
+        if not cls.generate_vmap_rule:
+            raise AutogradError(
+                f"vmap over {cls.__name__}",
+                f"You tried to vmap over {cls.__name__}, but it does not have vmap support",
+                "override the vmap staticmethod, or set generate_vmap_rule = True",
+            )
+        found = _for_batch(cls, mode, dims).apply(*hidden)
+    finally:
+        state.modes = before
+    many = isinstance(found, tuple)
+    return _wrapped_results(mode, found, (0,) * len(found) if many else 0)
+
+
+def _wrapped_results(mode: VmapMode, output: Any, dims: Any) -> Any:
+    if isinstance(output, (tuple, list)):
+        several = dims if isinstance(dims, (tuple, list)) else (dims,) * len(output)
+        pairs = zip(output, several, strict=True)
+        return type(output)([_wrapped_results(mode, each, dim) for each, dim in pairs])
+    if dims is None or not isinstance(output, Tensor):
+        return output
+    return mode.wrapped(output if dims == 0 else output.movedim(dims, 0))
+
+
+class _SeenContext(FunctionCtx):
+    """The ctx of a forward that runs on Batched tensors; what it saves is saved hidden."""
+
+    def __init__(self, mode: VmapMode):
+        super().__init__()
+        self.mode = mode
+        self.hidden: Any = None  # the context of the Function on hidden tensors
+        self.flags: tuple = ()
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        seen = [self.mode.hidden(value) for value in tensors]
+        self.flags = tuple(is_batched for _, is_batched in seen)
+        self._to_save = tuple(value for value, _ in seen)
+
+    @property
+    def saved_tensors(self) -> tuple:
+        pairs = zip(self.hidden.saved_tensors, self.flags, strict=True)
+        return tuple(self.mode.wrapped(value) if flag else value for value, flag in pairs)
+
+
+def _for_batch(cls: Any, mode: VmapMode, dims: tuple) -> Any:
+    """A Function on hidden tensors that runs `cls` on Batched ones, forward and backward."""
+
+    class ForBatch(Function):
+        @staticmethod
+        def forward(ctx: Any, *hidden: Any) -> Any:
+            seen = ctx.seen = _SeenContext(mode)
+            seen.hidden, seen.needs_input_grad = ctx, ctx.needs_input_grad
+            args = tuple(
+                value if dim is None else mode.wrapped(value)
+                for value, dim in zip(hidden, dims, strict=True)
+            )
+            setup = getattr(cls, "setup_context", None)
+            if setup is None:
+                output = mode.inside(cls.forward, seen, *args)
+            else:
+                output = mode.inside(cls.forward, *args)
+                mode.inside(setup, seen, args, output)
+            ctx.save_for_backward(*seen._to_save)
+            ctx.set_materialize_grads(seen._materialize)
+            many = isinstance(output, (tuple, list))
+            found = tuple(mode.spread(each) for each in (output if many else (output,)))
+            skipped = {id(each) for each in seen._not_differentiable}
+            outputs = output if many else (output,)
+            pairs = zip(found, outputs, strict=True)
+            ctx.mark_non_differentiable(*[each for each, o in pairs if id(o) in skipped])
+            return found if many else found[0]
+
+        @staticmethod
+        def backward(ctx: Any, *grads: Any) -> Any:
+            wrapped = [None if each is None else mode.wrapped(each) for each in grads]
+            found = mode.inside(cls.backward, ctx.seen, *wrapped)
+            found = found if isinstance(found, tuple) else (found,)
+            return tuple(
+                None if each is None else mode.spread(each) if dim == 0 else _summed(mode, each)
+                for each, dim in zip(found, dims, strict=False)
+            )
+
+    ForBatch.__name__ = cls.__name__
+    return ForBatch
+
+
+def _summed(mode: VmapMode, gradient: Any) -> Any:
+    """The gradient of what all samples share: the sum of theirs."""
+    return mode.spread(gradient).sum(0)

@@ -8,6 +8,7 @@ Source: PyTorch's "Autograd mechanics" notes; HIPS autograd for vjps written in 
 
 import itertools
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 from minitorch2.artifacts import Origin
@@ -16,7 +17,15 @@ from minitorch2.errors import GraphFreed, SavedTensorModified
 from minitorch2.ops.table import POINTWISE, lookup
 from minitorch2.tensors import Tensor
 
-_sequence = itertools.count()
+# Note [Complex gradients]
+# The gradient of a real loss L in z = x + iy is dL/dx + i dL/dy, torch's convention: the direction
+# of steepest ascent. A holomorphic f multiplies it by the conjugate of f'. A row's vjp, written for
+# real numbers, multiplies by f'; so a complex gradient g becomes conj(vjp(conj(g))), and one
+# formula serves both. Rows that are not holomorphic (abs, real, svd ...) say `conjugates=False` and
+# treat gradients as they are. A vjp that is linear with real coefficients (of add, sum, views)
+# gives the same either way; those that see no number but the gradient say so and save the work.
+
+sequence = itertools.count()  # numbers nodes in the order of their making
 
 
 class Edge(NamedTuple):
@@ -42,6 +51,7 @@ class Spec(NamedTuple):
     shape: tuple[int, ...]
     dtype: Any
     device: Any
+    layout: Any = None
 
     @property
     def ndim(self) -> int:
@@ -49,35 +59,47 @@ class Spec(NamedTuple):
         return len(self.shape)
 
 
+_new_tuple = tuple.__new__
+
+
 def spec_of(tensor: Tensor) -> Spec:
     """The Spec of a tensor."""
-    return Spec(tensor.layout.shape, tensor.dtype, tensor.storage.device)
+    layout = tensor.layout
+    fields = layout.shape, tensor.dtype, tensor.storage.device, layout
+    return _new_tuple(Spec, fields)  # Spec(*fields), three times as fast
 
 
 class SavedTensor:
-    """A tensor kept for the backward, with the version its storage had."""
+    """A tensor kept for the backward, with the version its storage had and its layout then."""
 
-    __slots__ = ("tensor", "version", "output", "packed", "unpack_hook")
+    __slots__ = ("tensor", "version", "layout", "output", "packed", "unpack_hook")
 
     def __init__(self, tensor: Tensor, output: int | None):
-        self.version = tensor.storage.version
+        self.version, self.layout = tensor.storage.version, tensor.layout
         self.output = output  # which output of the owning node it is, None for an input
-        hooks = state.saved_hooks
         self.unpack_hook: Callable | None = None
-        self.packed = None
+        self.packed: Any = None
+        if output is not None:  # a plain alias: the node must not keep itself alive by its result
+            tensor = Tensor(tensor.storage, tensor.layout, tensor.dtype, tensor._array)
+        self.tensor: Tensor | None = tensor
+        hooks = state.saved_hooks
         if hooks:
             pack, self.unpack_hook = hooks[-1]
-            self.packed = pack(tensor)
+            self.packed = pack(tensor), spec_of(tensor)
             self.tensor = None
-        elif output is None:
-            self.tensor = tensor
-        else:  # a plain alias, so that the node does not keep itself alive through its result
-            self.tensor = Tensor(tensor.storage, tensor.layout, tensor.dtype, tensor._array)
+
+    @property
+    def spec(self) -> Spec:
+        """The Spec of the tensor as it was saved."""
+        tensor = self.tensor
+        if tensor is None:
+            return self.packed[1]
+        return Spec(self.layout.shape, tensor.dtype, tensor.storage.device, self.layout)
 
     def unpack(self, node: "Node", name: str) -> Tensor:
         """The tensor; SavedTensorModified when it was written since."""
         if self.unpack_hook is not None:
-            return self.unpack_hook(self.packed)
+            return self.unpack_hook(self.packed[0])
         tensor = self.tensor
         assert tensor is not None
         if tensor.storage.version != self.version:
@@ -93,6 +115,10 @@ class SavedTensor:
             alias = Tensor(tensor.storage, tensor.layout, tensor.dtype, tensor._array)
             alias.set_history(node, self.output)
             return alias
+        if tensor.layout is not self.layout:  # t.unsqueeze_() and its like came in between
+            layout = self.layout
+            shown = layout.shape, layout.strides, layout.offset
+            return call(lookup("as_strided"), (tensor, *shown))
         return tensor
 
 
@@ -109,22 +135,22 @@ class saved_tensors_hooks:
         state.saved_hooks = state.saved_hooks[:-1]
 
 
+class Hooks:
+    """The hooks of one node, made when the first is added."""
+
+    __slots__ = ("pre", "post", "tensor", "retained")
+
+    def __init__(self) -> None:
+        self.pre: dict[int, Callable] = {}
+        self.post: dict[int, Callable] = {}
+        self.tensor: dict[int, dict[int, Callable]] = {}  # output -> its tensor's hooks
+        self.retained: dict[int, Any] = {}  # output -> weak reference to a retain_grad tensor
+
+
 class Node:
     """One step of the backward: gradients of its outputs in, gradients of its inputs out."""
 
-    __slots__ = (
-        "label",
-        "edges",
-        "outputs",
-        "sequence",
-        "origin",
-        "pre_hooks",
-        "post_hooks",
-        "tensor_hooks",
-        "retained",
-        "metadata",
-        "__weakref__",
-    )
+    __slots__ = ("label", "edges", "outputs", "sequence", "origin", "hooks", "facts", "__weakref__")
     fills_missing = True  # whether outputs without a gradient get zeros before `apply`
 
     def __init__(
@@ -135,12 +161,22 @@ class Node:
         origin: Origin | None = None,
     ):
         self.label, self.edges, self.outputs, self.origin = label, edges, outputs, origin
-        self.sequence = next(_sequence)
-        self.pre_hooks: dict[int, Callable] = {}
-        self.post_hooks: dict[int, Callable] = {}
-        self.tensor_hooks: dict[int, dict[int, Callable]] = {}  # output -> its tensor's hooks
-        self.retained: dict[int, Any] = {}  # output -> weak reference to a retain_grad tensor
-        self.metadata: dict = {}
+        self.sequence = next(sequence)
+        self.hooks: Hooks | None = None
+        self.facts: dict | None = None
+
+    def with_hooks(self) -> Hooks:
+        """The node's hooks, to add one."""
+        if self.hooks is None:
+            self.hooks = Hooks()
+        return self.hooks
+
+    @property
+    def metadata(self) -> dict:
+        """What users keep with the node."""
+        if self.facts is None:
+            self.facts = {}
+        return self.facts
 
     @property
     def name(self) -> str:
@@ -161,11 +197,11 @@ class Node:
 
     def register_hook(self, hook: Callable) -> "RemovableHandle":
         """Call `hook(grad_inputs, grad_outputs)` after this node has run."""
-        return RemovableHandle(self.post_hooks, hook)
+        return RemovableHandle(self.with_hooks().post, hook)
 
     def register_prehook(self, hook: Callable) -> "RemovableHandle":
         """Call `hook(grad_outputs)` before this node runs."""
-        return RemovableHandle(self.pre_hooks, hook)
+        return RemovableHandle(self.with_hooks().pre, hook)
 
     def apply(self, grads: tuple) -> tuple:
         """Gradients of the inputs, one for each edge, from those of the outputs."""
@@ -224,43 +260,74 @@ class Saved:
     """
 
     def __init__(self, node: "OpNode"):
-        self.node, self.needs, self.inputs = node, node.needs, node.inputs
+        self.node, self.needs = node, node.needs
+
+    @property
+    def inputs(self) -> "tuple[Spec | None, ...]":
+        """The Spec of each tensor, None for numbers."""
+        return self.node.inputs
 
     def __getattr__(self, name: str) -> Any:
-        arguments = self.__dict__["node"].arguments
-        if name not in arguments:
-            raise AttributeError(f"the row's `saves` does not list {name!r}")
-        value = self._unpacked(arguments[name], name)
-        self.__dict__[name] = value
+        raise AttributeError(f"the row's `saves` does not list {name!r}")
+
+
+class _Argument:
+    """One argument as an attribute of a row's Saved: unpacked when first asked for, then kept."""
+
+    def __init__(self, name: str, index: int):
+        self.name, self.index = name, index
+
+    def __get__(self, saved: Saved, owner: type) -> Any:
+        value = _unpacked(saved.node, saved.node.arguments[self.index], self.name)
+        saved.__dict__[self.name] = value  # which is found before this the next time
         return value
 
-    def _unpacked(self, value: Any, name: str) -> Any:
-        if isinstance(value, SavedTensor):
-            return value.unpack(self.node, name)
-        if type(value) is tuple and any(isinstance(item, SavedTensor) for item in value):
-            return tuple(self._unpacked(item, name) for item in value)
-        return value
+
+def _unpacked(node: "OpNode", value: Any, name: str) -> Any:
+    if type(value) is SavedTensor:
+        return value.unpack(node, name)
+    if type(value) is tuple and any(type(item) is SavedTensor for item in value):
+        return tuple(_unpacked(node, item, name) for item in value)
+    return value
 
 
 class OpNode(Node):
-    """The node of an op row: unpacks what was saved and calls the row's vjp."""
+    """The node of an op row: unpacks what was saved and calls the row's vjp.
 
-    __slots__ = ("op", "arguments", "freed", "needs", "inputs")
+    Each row has a class of its own, made by `node_class` when the row is first recorded. Its fields
+    are set by autograd/record.py. `arguments` has one entry for each parameter of the row, and one
+    for the result when that is saved: SavedTensors, Specs of tensors, and other values as they are.
+    """
 
-    def __init__(
-        self,
-        op: Any,
-        arguments: dict[str, Any],
-        edges: tuple,
-        needs: tuple,
-        inputs: tuple[Spec | None, ...],
-        outputs: tuple[Spec, ...],
-        origin: Origin | None,
-    ):
-        label = "".join(part.capitalize() for part in op.name.split("_")) + "Backward0"
-        super().__init__(label, edges, outputs, origin)
-        self.op, self.arguments, self.needs, self.freed = op, arguments, needs, False
-        self.inputs = inputs  # one for each edge
+    __slots__ = ("arguments", "freed")
+    op: Any
+    saved_as: type[Saved]
+    keeps: tuple[tuple[int, bool], ...]  # the tensor parameters, and whether each is saved
+    keeps_result = ""  # or 'result' or 'results', whichever is saved
+
+    @property
+    def needs(self) -> tuple[bool, ...]:
+        """Whether each tensor parameter of the row wants a gradient."""
+        edges = self.edges
+        if len(edges) == len(self.keeps):
+            return tuple([edge is not None for edge in edges])
+        found, at = [], 0
+        for position, _ in self.keeps:  # a list of tensors has an edge for each
+            value = self.arguments[position]
+            count = len(value) if type(value) is tuple else 1
+            found.append(any(edge is not None for edge in edges[at : at + count]))
+            at += count
+        return tuple(found)
+
+    @property
+    def inputs(self) -> tuple[Spec | None, ...]:
+        """The Spec of each tensor, as many as there are edges."""
+        found: list[Spec | None] = []
+        for position, _ in self.keeps:
+            value = self.arguments[position]
+            items = value if type(value) is tuple else (value,)
+            found += [_spec_in(item) for item in items]
+        return tuple(found)
 
     def saved(self) -> Saved:
         """The arguments as the vjp wants them."""
@@ -270,16 +337,21 @@ class OpNode(Node):
                 "Trying to backward through the graph a second time: the saved intermediate "
                 "values have already been freed",
             )
-        return Saved(self)
+        return self.saved_as(self)
 
     def apply(self, grads: tuple) -> tuple:
         """Run the vjp; one gradient or None for each edge."""
+        turned = self.op.conjugates and any(g is not None and g.dtype.is_complex for g in grads)
+        if turned:
+            grads = tuple(map(conjugate, grads))
         found = self.op.vjp(self.saved(), *grads)
         if type(found) is not tuple:
             found = (found,)
         flat: list[Any] = []
         for value in found:
             flat.extend(value) if type(value) is list else flat.append(value)
+        if turned:
+            flat = list(map(conjugate, flat))
         if self.op.kind == POINTWISE:  # undo the operands' broadcasting and promotion
             for index, (edge, spec) in enumerate(zip(self.edges, self.inputs, strict=True)):
                 if edge is not None and spec is not None:
@@ -288,7 +360,40 @@ class OpNode(Node):
 
     def release(self) -> None:
         """Drop the saved tensors."""
-        self.arguments, self.freed = {}, True
+        self.arguments, self.freed = (), True
+
+
+def _spec_in(value: Any) -> Spec | None:
+    """The Spec of an entry of `OpNode.arguments`; None for what is not of a tensor."""
+    if type(value) is SavedTensor:
+        return value.spec
+    return value if type(value) is Spec else None
+
+
+@cache
+def node_class(op: Any) -> type[OpNode]:
+    """The class of a row's nodes, named as torch names them: MulBackward0."""
+    name = "".join(part.capitalize() for part in op.name.split("_")) + "Backward0"
+    result = next((each for each in ("result", "results") if each in op.saves), "")
+    names = (*op.signature.names, result) if result else op.signature.names
+    arguments = {each: _Argument(each, index) for index, each in enumerate(names)}
+    parameters = op.signature.parameters
+    fields = {
+        "__slots__": (),
+        "__doc__": f"The backward of {op.name}.",
+        "label": name,
+        "op": op,
+        "saved_as": type(f"Saved{name}", (Saved,), arguments),
+        "keeps": tuple((at, parameters[at].name in op.saves) for at in op.tensor_positions),
+        "keeps_result": result,
+    }
+    return type(name, (OpNode,), fields)
+
+
+def conjugate(grad: Any) -> Any:
+    """The conjugate of a complex gradient; see Note [Complex gradients]."""
+    complex_ = isinstance(grad, Tensor) and grad.dtype.is_complex
+    return call(lookup("conj_physical"), (grad,)) if complex_ else grad
 
 
 def zeros_like_spec(spec: Spec) -> Tensor:
@@ -304,5 +409,7 @@ def fit_gradient(grad: Any, spec: Spec) -> Any:
     if grad.layout.shape != shape:
         grad = call(lookup("sum_to_size"), (grad, tuple(shape)))
     if grad.dtype is not spec.dtype:
+        if grad.dtype.is_complex and not spec.dtype.is_complex:
+            grad = grad.real
         grad = call(lookup("convert"), (grad, spec.dtype))
     return grad

@@ -14,6 +14,7 @@ Source: torch.autograd's documentation.
 from typing import Any
 
 from minitorch2.autograd.engine import run_backward
+from minitorch2.batching.mode import VmapMode
 from minitorch2.dispatch import call
 from minitorch2.errors import AutogradError
 from minitorch2.ops.table import lookup
@@ -33,6 +34,13 @@ def _start_gradients(outputs: list[Tensor], given: list[Any]) -> list[Tensor]:
                     f"backward of a tensor of shape {list(output.shape)}",
                     "grad can be implicitly created only for scalar outputs",
                     "reduce it first (.sum(), .mean()), or pass gradient=",
+                )
+            if output.dtype.is_complex:
+                raise AutogradError(
+                    f"backward of a tensor of dtype {output.dtype}",
+                    "grad can be implicitly created only for real scalar outputs but got "
+                    f"{output.dtype}",
+                    "make it real (.abs(), .real), or pass gradient=",
                 )
             one = (tuple(output.layout.shape), 1, output.dtype, output.device)
             gradient = call(lookup("full"), one)
@@ -98,6 +106,9 @@ def grad(
     `materialize_grads` (then zeros).
     """
     starts, wanted = _sequence(outputs), _sequence(inputs)
+    if is_grads_batched:
+        settings = (retain_graph, create_graph, only_inputs, allow_unused, False, materialize_grads)
+        return _batched_grad(starts, wanted, _sequence(grad_outputs), settings)
     _require_history(starts)
     for tensor in wanted:
         if not tensor.requires_grad:
@@ -121,6 +132,22 @@ def grad(
             "Set allow_unused=True if this is the desired behavior",
         )
     return tuple(found)
+
+
+def _batched_grad(starts: list, wanted: list, given: list, settings: tuple) -> tuple[Any, ...]:
+    """`grad` of a batch of gradients: each result has the batch as its first dimension."""
+    sizes = {tensor.shape[0] for tensor in given if tensor is not None}
+    if len(sizes) != 1:
+        raise AutogradError(
+            "grad(is_grads_batched=True)",
+            f"the gradients' first dimensions, the batch, are {sorted(sizes)}",
+            "give every gradient one more first dimension, of one size",
+        )
+    mode = VmapMode(sizes.pop())
+    with mode:
+        seen = [None if tensor is None else mode.wrapped(tensor) for tensor in given]
+        found = grad(starts, wanted, seen, *settings)
+    return tuple(None if value is None else mode.spread(value) for value in found)
 
 
 def Variable(data: Any, requires_grad: bool = False, volatile: bool = False) -> Any:

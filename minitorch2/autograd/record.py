@@ -9,8 +9,17 @@ Source: PyTorch's generated VariableType, which does the same for each op.
 from typing import Any
 
 from minitorch2 import dispatch
-from minitorch2.autograd.graph import Edge, OpNode, SavedTensor, Spec, edge_of, spec_of
-from minitorch2.autograd.views import CopySlices, note_view
+from minitorch2.autograd.graph import (
+    Edge,
+    Node,
+    OpNode,
+    SavedTensor,
+    edge_of,
+    node_class,
+    sequence,
+    spec_of,
+)
+from minitorch2.autograd.views import CopySlices, note_view, window_of
 from minitorch2.dispatch import state
 from minitorch2.errors import InPlaceError
 from minitorch2.ops.table import Op, lookup
@@ -18,46 +27,57 @@ from minitorch2.tensors import Tensor
 
 
 def record(op: Op, args: tuple) -> Any:
-    """Run `op` and connect its floating-point results to the graph."""
+    """Run `op` and connect its floating-point and complex results to the graph."""
     result = dispatch.run_backend(op, args)
-    results = result if type(result) is tuple else (result,)
-    edges: list[Edge | None] = []
-    inputs: list[Spec | None] = []
-    needs: list[bool] = []
-    for position in op.tensor_positions:
-        argument = args[position]
-        items = argument if type(argument) is tuple else (argument,)
-        found = [edge_of(item) for item in items]
-        edges.extend(found)
-        inputs.extend(spec_of(item) if isinstance(item, Tensor) else None for item in items)
-        needs.append(any(edge is not None for edge in found))
-    outputs = tuple(spec_of(tensor) for tensor in results)
-    node = OpNode(op, {}, tuple(edges), tuple(needs), tuple(inputs), outputs, state.origin)
-    for index, tensor in enumerate(results):
-        if tensor.dtype.is_floating_point:
-            tensor.set_history(node, index)
-    node.arguments = _saved_arguments(op, args, results)
+    connect(op, args, result if type(result) is tuple else (result,))
     return result
 
 
-def _saved_arguments(op: Op, args: tuple, results: tuple) -> dict[str, Any]:
-    saved: dict[str, Any] = {}
-    for parameter, argument in zip(op.signature.parameters, args, strict=True):
-        keep = parameter.name in op.saves
-        saved[parameter.name] = _saved_argument(argument, keep)
-    if "result" in op.saves:
-        saved["result"] = SavedTensor(results[0], 0)
-    if "results" in op.saves:
-        saved["results"] = tuple(SavedTensor(t, i) for i, t in enumerate(results))
-    return saved
+_new_node = Node.__new__
+_new_tuple = tuple.__new__
 
 
-def _saved_argument(argument: Any, keep: bool) -> Any:
-    if isinstance(argument, Tensor):
-        return SavedTensor(argument, None) if keep else spec_of(argument)
-    if type(argument) is tuple:
-        return tuple(_saved_argument(item, keep) for item in argument)
-    return argument
+def connect(op: Op, args: tuple, results: tuple) -> OpNode:
+    """Make the node of a call of `op`, and give its results their history.
+
+    Every field is set here: this is what each recorded operation pays.
+    """
+    made = node_class(op)
+    node = _new_node(made)
+    arguments, edges = list(args), []
+    for position, keep in made.keeps:
+        value = args[position]
+        if type(value) is tuple:
+            edges += [edge_of(item) for item in value]
+            arguments[position] = tuple([_argument(item, keep) for item in value])
+        elif isinstance(value, Tensor):
+            maker = value._node if value._view is None else value.grad_fn
+            if maker is not None:
+                edges.append(_new_tuple(Edge, (maker, value._output)))
+            else:
+                edges.append(_new_tuple(Edge, (value, 0)) if value._requires_grad else None)
+            arguments[position] = SavedTensor(value, None) if keep else spec_of(value)
+        else:
+            edges.append(None)
+    node.edges = tuple(edges)
+    node.sequence = next(sequence)
+    node.origin, node.hooks, node.facts, node.freed = state.origin, None, None, False
+    for index, tensor in enumerate(results):
+        if tensor.dtype.differentiable:
+            tensor._node, tensor._output, tensor.key = node, index, None
+    node.outputs = tuple([spec_of(tensor) for tensor in results])
+    if made.keeps_result == "result":
+        arguments.append(SavedTensor(results[0], 0))
+    elif made.keeps_result:
+        arguments.append(tuple([SavedTensor(t, i) for i, t in enumerate(results)]))
+    node.arguments = tuple(arguments)
+    return node
+
+
+def _argument(value: Any, keep: bool) -> Any:
+    if isinstance(value, Tensor):
+        return SavedTensor(value, None) if keep else spec_of(value)
+    return value
 
 
 def run_view(op: Op, args: tuple) -> Tensor:
@@ -66,7 +86,7 @@ def run_view(op: Op, args: tuple) -> Tensor:
         result = record(op, args)
     else:
         result = dispatch.run_backend(op, args)
-    if op.vjp is not None and args[0].dtype.is_floating_point:  # detach has none
+    if op.vjp is not None and args[0].dtype.differentiable:  # detach has none
         note_view(result, args[0], op, args[1:])
     return result
 
@@ -102,20 +122,18 @@ def record_write(target: Tensor, source: Any) -> None:
         return
     if not (target.requires_grad or getattr(source, "requires_grad", False)):
         return
-    if not target.dtype.is_floating_point:
+    if not target.dtype.differentiable:
         return
     storage = target.storage
     view = target._view
     if view is None:
-        edge = edge_of(source)
-        edges = (edge_of(target), None) if edge is None else (None, edge)
-        spec = spec_of(target)
-        arguments = {"self": spec, "src": spec_of(source)}
-        needs, inputs = (edge is None, edge is not None), (spec, spec_of(source))
+        copied = (target, source) if edge_of(source) is None else (None, source)
         copy = lookup("copy_")
-        target.set_history(OpNode(copy, arguments, edges, needs, inputs, (spec,), state.origin))
+        node = connect(copy, (*copied, False), (target,))
+        node.arguments = (spec_of(target), *node.arguments[1:])
     else:
-        node = CopySlices(view.base, view.steps, source)
+        window = window_of(view.base, target, view.steps) if state.tracer is None else None
+        node = CopySlices(view.base, view.steps, source, window)
         view.base.set_history(node)
     storage.graph_version += 1
     if view is None:

@@ -11,7 +11,7 @@ from typing import Any
 from minitorch2 import dispatch
 from minitorch2.devices import META
 from minitorch2.layouts import Layout
-from minitorch2.ops.infer import infer, pointwise_layout, pointwise_tensors
+from minitorch2.ops.infer import infer, pointwise_layout, pointwise_tensors, shown_dtype
 from minitorch2.ops.table import Meta, Op
 from minitorch2.tensors import Tensor, fake_tensor
 
@@ -19,7 +19,9 @@ from minitorch2.tensors import Tensor, fake_tensor
 def run(op: Op, args: tuple) -> Any:
     """Compute the fake results of a primitive."""
     if op.view is not None:
-        return view_of(args[0], op.view(args[0].layout, *args[1:]))
+        source = args[0]
+        element = shown_dtype(op, source.dtype)
+        return Tensor(source.storage, op.view(source.layout, *args[1:]), element)
     if op.kind == "inplace":
         infer(op, args)
         args[0].storage.version += 1
@@ -51,11 +53,6 @@ def result_layout(op: Op, args: tuple, meta: Meta) -> Layout | None:
     if op.kind != "pointwise":
         return None
     return pointwise_layout(meta.shape, [t.layout for t in pointwise_tensors(op, args)])
-
-
-def view_of(tensor: Tensor, layout: Layout) -> Tensor:
-    """Another tensor on the same storage."""
-    return Tensor(tensor.storage, layout, tensor.dtype)
 
 
 dispatch.backends["meta"] = run

@@ -20,6 +20,7 @@ from minitorch2.ops.infer import (
     infer_pointwise,
     pointwise_dtypes,
     pointwise_layout,
+    shown_dtype,
 )
 from minitorch2.ops.table import Op
 from minitorch2.storages import Storage
@@ -54,11 +55,12 @@ def run(op: Op, args: tuple) -> Any:
 def run_view(op: Op, args: tuple) -> Tensor:
     """Another tensor on the same storage."""
     source = args[0]
+    element = shown_dtype(op, source.dtype)
     layout = op.view(source.layout, *args[1:])  # type: ignore[misc]
     if op.effects == "may_fail":  # as_strided: nothing but the storage limits it
         elements = source.storage.nbytes // source.dtype.itemsize
         check_inside(layout, elements, f"{op.name}({list(layout.shape)}, {list(layout.strides)})")
-    return Tensor(source.storage, layout, source.dtype)
+    return Tensor(source.storage, layout, element)
 
 
 def finished(op: Op, args: tuple, array: Any) -> numpy.ndarray:

@@ -2,12 +2,14 @@
 
 In: a name such as 'exp' or 'erf'. Out: a function of a numpy array. They are the kernels' own
 scalar functions (kernels/eager_primitives.py, imported at the first use), so that eager and
-compiled code agree bit for bit; MT2_PRIMITIVES=numpy keeps numpy's instead.
+compiled code agree bit for bit (complex numbers are numpy's in both). MT2_PRIMITIVES=numpy keeps
+numpy's instead.
 
 Source: erf after W. J. Cody, "Rational Chebyshev approximations for the error function" (1969).
 """
 
 import importlib
+import math
 from collections.abc import Callable
 
 import numpy
@@ -45,6 +47,8 @@ def function(name: str) -> Callable:
     """The primitive as a function of arrays, found at its first call."""
 
     def primitive(array: numpy.ndarray) -> numpy.ndarray:
+        if array.dtype.kind == "c":
+            return _numpy_version(name)(array)
         found = _loaded.get(name)
         if found is None:
             use_loader = name in _loaders and config.primitives != "numpy"
@@ -56,9 +60,13 @@ def function(name: str) -> Callable:
 
 
 def _numpy_version(name: str) -> Callable:
-    own = {"sigmoid": _sigmoid, "erf": _erf}
+    own = {"sigmoid": _sigmoid, "erf": _erf, "exp2": _exp2}
     renamed = {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
     return own.get(name) or getattr(numpy, renamed.get(name, name))
+
+
+def _exp2(x: numpy.ndarray) -> numpy.ndarray:
+    return numpy.exp2(x) if x.dtype.kind != "c" else numpy.exp(x * x.real.dtype.type(math.log(2)))
 
 
 def _sigmoid(x: numpy.ndarray) -> numpy.ndarray:

@@ -18,7 +18,6 @@ ALIASES = {
     "less_equal": "le",
     "not_equal": "ne",
     "fix": "trunc",
-    "sgn": "sign",
     "arccos": "acos",
     "arcsin": "asin",
     "arctan": "atan",

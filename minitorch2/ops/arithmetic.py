@@ -7,6 +7,7 @@ Example: `lookup("add").expr` is 'self + other * alpha'.
 Source: torch's documentation of each function; gradients by the usual calculus.
 """
 
+import cmath
 import math
 
 import numpy
@@ -44,7 +45,7 @@ def _check_alpha(op, args):
     if alpha == 1 and type(alpha) is int:
         return
     if type(alpha) is float and not any(
-        type(x) is float or getattr(getattr(x, "dtype", None), "is_floating_point", False)
+        type(x) is float or getattr(getattr(x, "dtype", None), "differentiable", False)
         for x in (self, other)
     ):
         raise DtypeError(
@@ -68,6 +69,7 @@ def _check_sub(op, args):
 defop(
     "add(Operand self, Operand other, *, Scalar alpha=1) -> Tensor",
     POINTWISE,
+    accepts="bifc",
     eager=_add,
     expr="self + other * alpha",
     vjp=lambda s, g: (g, g if s.alpha == 1 else g * s.alpha),
@@ -77,6 +79,7 @@ defop(
 defop(
     "sub(Operand self, Operand other, *, Scalar alpha=1) -> Tensor",
     POINTWISE,
+    accepts="bifc",
     eager=_sub,
     expr="self - other * alpha",
     vjp=lambda s, g: (g, -g if s.alpha == 1 else g * -s.alpha),
@@ -86,6 +89,7 @@ defop(
 defop(
     "mul(Operand self, Operand other) -> Tensor",
     POINTWISE,
+    accepts="bifc",
     eager=numpy.multiply,
     expr="self * other",
     saves="self other",
@@ -103,6 +107,7 @@ def _div_vjp(s, g):
 defop(
     "true_divide(Operand self, Operand other) -> Tensor",
     POINTWISE,
+    accepts="bifc",
     eager=numpy.true_divide,
     expr="self / other",
     promote="float",
@@ -113,7 +118,9 @@ defop(
 
 
 def _check_zero(a, b, name):
-    if _whole(a, b) and numpy.any(numpy.equal(b, 0)):
+    if not _whole(a, b) or not numpy.any(numpy.equal(b, 0)):
+        return
+    if all(numpy.broadcast_shapes(numpy.shape(a), numpy.shape(b))):  # nothing divides by nothing
         raise DivisionByZero(f"{name}(integers)", "ZeroDivisionError: integer division by zero")
 
 
@@ -215,7 +222,7 @@ def _divided(name, a, b):
 
 def _check_pow(op, args):
     self, exponent = args
-    whole = not self.dtype.is_floating_point if hasattr(self, "dtype") else False
+    whole = not self.dtype.differentiable if hasattr(self, "dtype") else False
     if whole and type(exponent) is int and exponent < 0:
         raise OperationError(
             describe(op, args),
@@ -239,7 +246,7 @@ def _pow_vjp(s, g):
     base, exponent = s.self, s.exponent
     to_base = to_exponent = None
     if s.needs[0]:
-        if isinstance(exponent, (int, float)):
+        if isinstance(exponent, (int, float, complex)):
             if exponent == 0:
                 to_base = g * 0
             elif exponent == 1:
@@ -252,11 +259,12 @@ def _pow_vjp(s, g):
             to_base = g * where(exponent == 0, 0.0, base ** (exponent - 1) * exponent)
     if s.needs[1]:
         logarithm = s.result * _log(base)
-        zero = (base == 0) & (exponent >= 0) if hasattr(base, "dtype") else None
+        above = real_part(exponent) >= 0
+        zero = (base == 0) & above if hasattr(base, "dtype") else None
         if zero is not None:
             logarithm = where(zero, 0.0, logarithm)
         elif base == 0:
-            logarithm = where(exponent >= 0, 0.0, logarithm)
+            logarithm = where(above, 0.0, logarithm)
         to_exponent = g * logarithm
     return to_base, to_exponent
 
@@ -264,7 +272,16 @@ def _pow_vjp(s, g):
 def _log(value):
     if hasattr(value, "dtype"):
         return value.log()
+    if isinstance(value, complex):
+        return cmath.log(value) if value else complex(-math.inf)
     return math.log(value) if value > 0 else (-math.inf if value == 0 else math.nan)
+
+
+def real_part(value):
+    """The real part of a complex tensor or number, else the value."""
+    if hasattr(value, "dtype"):
+        return value.real if value.dtype.is_complex else value
+    return value.real if isinstance(value, complex) else value
 
 
 defop(
@@ -272,7 +289,7 @@ defop(
     POINTWISE,
     eager=_pow,
     expr="pow(self, exponent)",
-    accepts="if",
+    accepts="ifc",
     check=_check_pow,
     saves="self exponent result",
     vjp=_pow_vjp,
@@ -340,6 +357,7 @@ for _name, _function, _symbol in (
         eager=_function,
         expr=f"self {_symbol} other",
         promote="bool",
+        accepts="bifc" if _name in ("eq", "ne") else "bif",
         doc=f"Whether self {_symbol} other, element by element.",
     )
 
@@ -354,6 +372,7 @@ for _name, _logic, _expr in (
         eager=_logic,
         expr=_expr,
         promote="bool",
+        accepts="bifc",
         doc=f"{_name.replace('_', ' ').capitalize()} of truth values.",
     )
 
@@ -390,6 +409,7 @@ def _check_where(op, args):
 WHERE = defop(
     "where(Tensor condition, Operand self, Operand other) -> Tensor",
     POINTWISE,
+    accepts="bifc",
     eager=numpy.where,
     check=_check_where,
     expr="select(condition, self, other)",
@@ -408,6 +428,7 @@ def where(condition, self, other):
 defop(
     "lerp(Operand self, Operand end, Operand weight) -> Tensor",
     POINTWISE,
+    accepts="bifc",
     eager=lambda a, b, w: numpy.where(numpy.abs(w) < 0.5, a + w * (b - a), b - (b - a) * (1 - w)),
     expr="select(abs(weight) < 0.5, self + weight * (end - self), "
     "end - (end - self) * (1 - weight))",

@@ -156,7 +156,9 @@ _METHODS: dict[str, Any] = {
     "ndimension": lambda self: self.ndim,
     "cpu": lambda self: self,
     "is_floating_point": lambda self: self.dtype.is_floating_point,
-    "is_complex": lambda self: False,
+    "is_complex": lambda self: self.dtype.is_complex,
+    "is_conj": lambda self: False,
+    "is_neg": lambda self: False,
     "type_as": lambda self, other: methods.to(self, other.dtype),
     "zero_": lambda self: call(lookup("copy_"), (self, _scalar(self, 0), False)),
     "fill_": lambda self, value: call(lookup("copy_"), (self, _scalar(self, value), False)),
@@ -187,6 +189,8 @@ def _bind_methods() -> None:
         (dtypes.float32, ("float",)),
         (dtypes.float64, ("double",)),
         (dtypes.float16, ("half",)),
+        (dtypes.complex64, ("cfloat",)),
+        (dtypes.complex128, ("cdouble",)),
         (dtypes.bfloat16, ("bfloat16",)),
         (dtypes.int64, ("long",)),
         (dtypes.int32, ("int",)),
@@ -200,13 +204,16 @@ def _bind_methods() -> None:
     for name, getter in (
         ("T", methods.permute_property),
         ("mT", methods.matrix_transpose),
-        ("H", methods.matrix_transpose),
+        ("H", methods.hermitian),
+        ("mH", methods.hermitian),
         ("is_cuda", lambda self: self.device.type == "cuda"),
         ("is_meta", lambda self: self.device.type == "meta"),
         ("itemsize", methods.element_size),
         ("nbytes", lambda self: self.numel() * self.itemsize),
     ):
         setattr(Tensor, name, property(getter))
+    for name in ("real", "imag"):
+        setattr(Tensor, name, property(*methods.part_of(name)))
 
 
 def bind() -> None:

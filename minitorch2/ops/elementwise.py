@@ -7,20 +7,23 @@ Source: torch's documentation of each function.
 """
 
 import math
+import warnings
 
 import numpy
 
+from minitorch2.autograd.graph import fit_gradient
 from minitorch2.backends import primitives
 from minitorch2.dispatch import call
-from minitorch2.ops.arithmetic import WHERE
-from minitorch2.ops.table import POINTWISE, Meta, Op, defop
+from minitorch2.ops.arithmetic import WHERE, where
+from minitorch2.ops.table import POINTWISE, Meta, Op, defop, lookup
 
 
-def _float(name, expr, vjp, saves, doc, eager=None):
+def _float(name, expr, vjp, saves, doc, eager=None, accepts="bifc"):
     defop(
         f"{name}(Operand self) -> Tensor",
         POINTWISE,
         promote="float",
+        accepts=accepts,
         expr=expr,
         eager=eager or primitives.function(name),
         saves=saves,
@@ -90,6 +93,7 @@ _float(
     lambda s, g: g * ((s.self * -s.self).exp() * (2 / math.sqrt(math.pi))),
     "self",
     "The error function.",
+    accepts="bif",
 )
 _float(
     "sqrt",
@@ -121,7 +125,7 @@ defop(
     POINTWISE,
     eager=numpy.negative,
     expr="-self",
-    accepts="if",
+    accepts="ifc",
     vjp=lambda s, g: -g,
     doc="The negative.",
 )
@@ -130,22 +134,60 @@ defop(
     POINTWISE,
     eager=numpy.abs,
     expr="abs(self)",
-    accepts="if",
+    promote="real",
+    accepts="ifc",
     saves="self",
-    vjp=lambda s, g: g * s.self.sign(),
+    conjugates=False,
+    vjp=lambda s, g: g * s.self.sgn(),
     doc="The absolute value.",
 )
+
+
+def _sign(a):
+    if a.dtype.kind == "b":
+        return a
+    return numpy.greater(a, 0).astype(a.dtype) - numpy.less(a, 0).astype(a.dtype)
+
+
+def _sgn(a):
+    if a.dtype.kind != "c":
+        return _sign(a)
+    size = numpy.abs(a)
+    return numpy.where(numpy.equal(size, 0), a.dtype.type(0), a / size)
+
+
+def _sgn_vjp(s, g):
+    """For z / |z|: what is left of the gradient beside the direction of z, divided by |z|."""
+    if not s.self.dtype.is_complex:
+        return g * 0
+    size = s.self.abs()
+    safe = where(size == 0, 1.0, size)
+    along = (g * _conj(s.result)).real
+    return where(size == 0, 0.0, (g - s.result * along) / safe)
+
+
+def _conj(z):
+    return call(lookup("conj_physical"), (z,))
+
+
 defop(
     "sign(Operand self) -> Tensor",
     POINTWISE,
-    eager=lambda a: (
-        numpy.greater(a, 0).astype(a.dtype) - numpy.less(a, 0).astype(a.dtype)
-        if a.dtype.kind != "b"
-        else a
-    ),
+    eager=_sign,
     expr="sign(self)",
     vjp=lambda s, g: g * 0,
     doc="-1, 0 or 1.",
+)
+defop(
+    "sgn(Operand self) -> Tensor",
+    POINTWISE,
+    eager=_sgn,
+    expr="sign(self)",
+    accepts="bifc",
+    saves="self result",
+    conjugates=False,
+    vjp=_sgn_vjp,
+    doc="-1, 0 or 1; of a complex number the number of absolute value 1 in its direction, or 0.",
 )
 
 
@@ -175,6 +217,7 @@ defop(
     eager=numpy.logical_not,
     expr="self == 0",
     promote="bool",
+    accepts="bifc",
     doc="Whether the element is zero or False.",
 )
 defop(
@@ -191,6 +234,7 @@ defop(
     eager=lambda a: numpy.not_equal(a, a),
     expr="self != self",
     promote="bool",
+    accepts="bifc",
     doc="Whether the element is not a number.",
 )
 defop(
@@ -199,6 +243,7 @@ defop(
     eager=lambda a: numpy.isinf(a),
     expr="isinf(self)",
     promote="bool",
+    accepts="bifc",
     doc="Whether the element is infinite.",
 )
 defop(
@@ -207,6 +252,7 @@ defop(
     eager=lambda a: numpy.isfinite(a),
     expr="isfinite(self)",
     promote="bool",
+    accepts="bifc",
     doc="Whether the element is neither infinite nor nan.",
 )
 
@@ -233,9 +279,19 @@ RELU = defop(
 
 def _convert(a, dtype):
     wanted = dtype.numpy
+    if a.dtype.kind == "c" and wanted.kind not in "cb":
+        warn_of_lost_parts()
+        a = a.real
     if a.dtype.kind == "f" and wanted.kind in "iu" and wanted.itemsize < 8:
         return a.astype(numpy.int64).astype(wanted)
     return a.astype(wanted)
+
+
+def warn_of_lost_parts():
+    """What torch says where imaginary parts are dropped."""
+    warnings.warn(
+        "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=2
+    )
 
 
 def _infer_convert(self, dtype):
@@ -249,7 +305,8 @@ CONVERT: Op = defop(
     expr="convert(self)",
     promote="convert",
     infer=_infer_convert,
-    vjp=lambda s, g: g if g.dtype is s.self.dtype else call(CONVERT, (g, s.self.dtype)),
+    conjugates=False,
+    vjp=lambda s, g: fit_gradient(g, s.inputs[0]),
     method=False,
     function=False,
     doc="The elements in another dtype.",

@@ -53,7 +53,7 @@ def pointwise_dtypes(op: Op, args: Sequence[Any]) -> tuple[dtypes.dtype, dtypes.
     if op.promote == "rebase":
         return args[1].dtype, args[1].dtype
     compute = dtypes.result_type(*pointwise_operands(op, args))
-    if "bif"[compute.category] not in op.accepts:
+    if "bifc"[compute.category] not in op.accepts:
         raise DtypeError(
             describe(op, args),
             f"{op.name} is not defined for {compute}",
@@ -61,8 +61,10 @@ def pointwise_dtypes(op: Op, args: Sequence[Any]) -> tuple[dtypes.dtype, dtypes.
         )
     if op.check is not None:
         op.check(op, args)
-    if op.promote == "float" and compute.category != dtypes.FLOATING:
+    if op.promote in ("float", "real float") and compute.category < dtypes.FLOATING:
         compute = dtypes.get_default_dtype()
+    if op.promote in ("real", "real float"):
+        return compute, compute.to_real()
     return compute, dtypes.bool if op.promote == "bool" else compute
 
 
@@ -102,7 +104,7 @@ def check_operand(op: Op, args: Sequence[Any], position: int) -> None:
 def is_number(value: Any) -> bool:
     """Whether a value can stand as a number in a pointwise op (symbolic ones included)."""
     return (
-        isinstance(value, (bool, int, float))
+        isinstance(value, (bool, int, float, complex))
         or hasattr(value, "scalar_kind")
         or (hasattr(value, "__float__") and hasattr(value, "item") and not is_tensor_like(value))
     )
@@ -179,7 +181,12 @@ def sum_dtype(self: Any, dtype: dtypes.dtype | None) -> dtypes.dtype:
     """The dtype of a sum or product: integers and bools add up in int64."""
     if dtype is not None:
         return dtype
-    return self.dtype if self.dtype.is_floating_point else dtypes.int64
+    return self.dtype if self.dtype.differentiable else dtypes.int64
+
+
+def shown_dtype(op: Op, base: dtypes.dtype) -> dtypes.dtype:
+    """The dtype of a view of a tensor of dtype `base`."""
+    return base if op.element is None else op.element(base)
 
 
 def infer(op: Op, args: Sequence[Any]) -> Any:
@@ -190,5 +197,5 @@ def infer(op: Op, args: Sequence[Any]) -> Any:
         return infer_pointwise(op, args)
     if op.view is not None:
         layout = op.view(contiguous(tuple(args[0].shape)), *args[1:])
-        return Meta(layout.shape, args[0].dtype)
+        return Meta(layout.shape, shown_dtype(op, args[0].dtype))
     raise TypeError(f"op {op.name} has no rule that gives its result's type")

@@ -12,9 +12,10 @@ from minitorch2 import dtypes
 from minitorch2.autograd.graph import Spec, fit_gradient, spec_of, zeros_like_spec
 from minitorch2.autograd.record import check_write, record_write
 from minitorch2.dispatch import call, run_backend, state
-from minitorch2.errors import DtypeError, InPlaceError, ShapeError
+from minitorch2.errors import ArgumentTypeError, DtypeError, InPlaceError, ShapeError
 from minitorch2.layouts import broadcast_shapes
-from minitorch2.ops.infer import describe_value
+from minitorch2.ops.elementwise import warn_of_lost_parts
+from minitorch2.ops.infer import describe_value, is_number
 from minitorch2.ops.signature import Parameter, Signature
 from minitorch2.ops.table import (
     COMPOSITE,
@@ -27,9 +28,13 @@ from minitorch2.ops.table import (
     defop,
     lookup,
 )
+from minitorch2.tensors import Tensor
 
 
 def _copy(a, src, non_blocking):
+    if isinstance(src, numpy.ndarray) and src.dtype.kind == "c" and a.dtype.kind not in "cb":
+        warn_of_lost_parts()
+        src = src.real
     if a.dtype.kind in "iu" and isinstance(src, numpy.ndarray) and src.dtype.kind == "f":
         src = src.astype(numpy.int64)
     numpy.copyto(a, src, casting="unsafe")
@@ -48,7 +53,7 @@ def _copy_vjp(s, g):
 
 
 COPY = defop(
-    "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
+    "copy_(Tensor(a!) self, Operand src, bool non_blocking=False) -> Tensor(a!)",
     INPLACE,
     eager=_copy,
     infer=_infer_copy,
@@ -61,7 +66,10 @@ COPY = defop(
 
 def write(target, source, *rest):
     """Carry out `copy_` below the modes: check, write, give the target its new history."""
+    if not isinstance(source, Tensor):
+        source = number_like(target, source)
     check_write(target)
+    check_overlap(target, source)
     if target.layout.overlaps_itself():
         raise InPlaceError(
             f"a write into {describe_value(target)}",
@@ -89,6 +97,37 @@ def write(target, source, *rest):
     return target
 
 
+def number_like(target, value):
+    """A number as a 0-d tensor of the target's dtype."""
+    if not is_number(value):
+        raise ArgumentTypeError(
+            f"copy_({describe_value(target)}, {describe_value(value)})",
+            f"argument 'src' must be a Tensor or a number, not {type(value).__name__}",
+            "make a tensor of it first: torch.tensor(value)",
+        )
+    return call(lookup("full"), ((), value, target.dtype, target.device))
+
+
+def check_overlap(target, source):
+    """InPlaceError where a write would change part of what it reads.
+
+    As torch does, it looks at the memory of dense tensors only: finding out more would cost more
+    than the write. What it cannot tell is read whole before anything is written.
+    """
+    if source.storage is not target.storage or source is target:
+        return
+    written, read = target.layout, source.layout
+    if written == read or not (written.is_dense() and read.is_dense()):
+        return
+    if written.offset < read.extent() and read.offset < written.extent():
+        raise InPlaceError(
+            f"a write into {describe_value(target)} that reads {describe_value(source)}",
+            "unsupported operation: some elements of the input tensor and the written-to tensor "
+            "refer to a single memory location",
+            "clone() the tensor that is read before the write",
+        )
+
+
 # Not a composite: the decomposition of the one primitive write is the write itself, which must
 # check and record around the backend.
 COPY.decomp = write
@@ -109,6 +148,10 @@ def _inplace_form(op: Op):
 
     def inplace(self, *rest):
         source = self
+        if op.name not in BUFFERED:
+            for value in rest:
+                if isinstance(value, Tensor):
+                    check_overlap(self, value)
         if state.grad_enabled and (op.kind == COMPOSITE or first in op.saves):
             if self.requires_grad or any(getattr(value, "requires_grad", False) for value in rest):
                 source = call(lookup("clone"), (self,))  # the vjp needs the value before the write
@@ -155,7 +198,8 @@ def derive(op: Op) -> Op:
     )
 
 
-FUNCTIONS_TOO = ("relu", "exp", "sqrt", "abs", "neg", "tanh", "sigmoid", "clamp")
+FUNCTIONS_TOO = ("conj_physical", "relu", "exp", "sqrt", "abs", "neg", "tanh", "sigmoid", "clamp")
+BUFFERED = ("masked_fill", "masked_scatter")  # torch reads their operands before it writes
 WITHOUT = ("maximum", "minimum", "isnan", "isinf", "isfinite")
 OTHERS = (
     "masked_fill",

@@ -125,6 +125,8 @@ _TYPE_NAMES = {
     "int16": "Short",
     "int8": "Char",
     "uint8": "Byte",
+    "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
     "bool": "Bool",
 }
 
@@ -170,7 +172,7 @@ def truth(self: Tensor) -> bool:
 
 def index_number(self: Tensor) -> int:
     """An integer tensor of one element used as an index."""
-    if self.dtype.is_floating_point or self.numel() != 1:
+    if self.dtype.differentiable or self.numel() != 1:
         raise ArgumentTypeError(
             "a tensor used as an index",
             "only integer tensors of a single element can be converted to an index",
@@ -237,7 +239,7 @@ def register_hook(self: Tensor, hook: Any) -> RemovableHandle:
         )
     node = self.grad_fn
     if node is not None:
-        return RemovableHandle(node.tensor_hooks.setdefault(self._output, {}), hook)
+        return RemovableHandle(node.with_hooks().tensor.setdefault(self._output, {}), hook)
     self._hooks = self._hooks or {}
     return RemovableHandle(self._hooks.setdefault("grad", {}), hook)
 
@@ -256,7 +258,7 @@ def retain_grad(self: Tensor) -> None:
             "retain_grad", "can't retain_grad on Tensor that has requires_grad=False"
         )
     if node is not None:
-        node.retained[self._output] = weakref.ref(self)
+        node.with_hooks().retained[self._output] = weakref.ref(self)
         self._retains_grad = True
 
 
@@ -391,6 +393,29 @@ def rebuild(cls: type, array: numpy.ndarray, name: str, requires_grad: bool, ext
 def permute_property(self: Tensor) -> Tensor:
     """`x.T`: all dimensions reversed."""
     return _op("permute", self, tuple(range(self.ndim - 1, -1, -1)))
+
+
+def hermitian(self: Tensor) -> Tensor:
+    """`x.mH`: the last two dimensions exchanged, conjugated."""
+    return _op("adjoint", self)
+
+
+def part_of(name: str) -> tuple[Any, Any]:
+    """How `x.real` (or `x.imag`) is read, and how it is written."""
+
+    def read(self: Tensor) -> Tensor:
+        return _op(name, self)
+
+    def write(self: Tensor, value: Any) -> None:
+        part = _op(name, self)
+        _op("copy_", part, value if isinstance(value, Tensor) else _number_like(part, value), False)
+
+    read.__doc__ = lookup(name).doc
+    return read, write
+
+
+def _number_like(tensor: Tensor, value: Any) -> Tensor:
+    return _op("full", (), value, tensor.dtype, tensor.device)
 
 
 def matrix_transpose(self: Tensor) -> Tensor:

@@ -38,6 +38,9 @@ KINDS = (
 )  # fmt: skip
 
 
+PLAIN = ("promote", "float", "bool", "real", "real float")  # promotions that keep float32 as it is
+
+
 class Meta(NamedTuple):
     """What `infer` says of a result: sizes (ints or symbolic) and dtype."""
 
@@ -57,8 +60,12 @@ class Op:
     saves      which parameters (or 'result') the vjp reads as tensors
     decomp     a composite's definition in tensor ops
     expr       a pointwise op's definition for one element; a reduction's combining operation
-    promote    pointwise: 'promote', 'float', 'bool' (result bool), 'convert'
-    accepts    pointwise: categories the dtype it computes in may have ('b', 'i', 'f')
+    promote    pointwise: 'promote', 'float', 'bool' (result bool), 'real' (the result of a complex
+               number is real), 'real float' (both), 'convert'
+    accepts    pointwise: categories the dtype it computes in may have ('b', 'i', 'f', 'c')
+    element    for views that show other elements than the base has: dtype -> dtype
+    conjugates whether a complex gradient is conjugated before and after the vjp, which makes a
+               formula for real numbers right; False where the vjp knows of complex numbers
     check      pointwise: (op, arguments) -> None, raises where torch refuses further
     keeps      whether the result is laid out as the first tensor is (a copy of it)
     host       why kernels leave it to its eager rule, for those that do
@@ -80,6 +87,8 @@ class Op:
     expr: str = ""
     promote: str = "promote"
     accepts: str = "bif"
+    element: Callable | None = None
+    conjugates: bool = True
     check: Callable | None = None
     keeps: bool = False
     effects: str = ""
@@ -98,10 +107,12 @@ class Op:
         self.tensor_positions = tuple(
             index for index, each in enumerate(self.signature.parameters) if each.is_tensor
         )
+        if self.kind == VIEW:
+            self.conjugates = False
         usual = self.kind == POINTWISE and "f" in self.accepts
         operands = [each.type == "Operand" for each in self.signature.parameters]
         count = len(self.tensor_positions)
-        plain = usual and self.promote in ("promote", "float", "bool") and count in (1, 2)
+        plain = usual and self.promote in PLAIN and count in (1, 2)
         self.plain = count if plain and all(operands[:count]) else 0
 
     def __repr__(self) -> str:

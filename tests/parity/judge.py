@@ -24,6 +24,8 @@ TOLERANCES = {
     "float32": (2e-5, 1e-5),
     "float16": (4e-3, 4e-3),
     "bfloat16": (3e-2, 3e-2),
+    "complex128": (1e-8, 1e-11),
+    "complex64": (5e-5, 1e-5),
 }
 
 
@@ -178,7 +180,7 @@ def as_numpy(tensor: Any) -> numpy.ndarray:
         tensor = tensor.to(
             torch.float32 if isinstance(tensor, torch.Tensor) else minitorch2.float32
         )
-    return numpy.array(tensor.numpy())
+    return numpy.array((tensor.resolve_conj() if tensor.dtype.is_complex else tensor).numpy())
 
 
 def significant_strides(tensor: Any) -> tuple:
@@ -235,8 +237,10 @@ def _leaves(arguments: Any, library: Any) -> list[Any]:
     return []
 
 
-def _seed(shape: tuple, index: int) -> numpy.ndarray:
-    return numpy.random.RandomState(17 + index).uniform(0.5, 1.5, shape)
+def _seed(shape: tuple, index: int, is_complex: bool = False) -> numpy.ndarray:
+    random = numpy.random.RandomState(17 + index)
+    real = random.uniform(0.5, 1.5, shape)
+    return numpy.asarray(real + 1j * random.uniform(-1, 1, shape)) if is_complex else real
 
 
 def _gradients(outputs: list[Any], leaves: list[Any], library: Any) -> list[Any] | Exception:
@@ -244,7 +248,7 @@ def _gradients(outputs: list[Any], leaves: list[Any], library: Any) -> list[Any]
     if not wanted:
         return []
     seeds = [
-        library.from_numpy(_seed(tuple(o.shape), index)).to(o.dtype)
+        library.from_numpy(_seed(tuple(o.shape), index, o.dtype.is_complex)).to(o.dtype)
         for index, o in enumerate(wanted)
     ]
     try:

@@ -75,6 +75,8 @@ def _numbers(count: int, dtype: dtypes.dtype, low: float, high: float, seed: str
     if dtype is dtypes.bool:
         return random.rand(count) < 0.5
     values = random.uniform(low, high, count)
+    if dtype.is_complex:
+        return (values + 1j * random.uniform(low, high, count)).astype(dtype.numpy)
     if dtype.is_floating_point:
         return values.astype(dtype.numpy)
     if not dtype.is_signed:
@@ -142,7 +144,8 @@ def specs_in(value: Any) -> list[TensorSpec]:
 def build(value: Any, library: Any, grad: bool = False) -> Any:
     """The same arguments with tensors (fresh ones) and dtypes of a library.
 
-    With `grad`, floating-point tensors whose spec allows it are leaves that require gradients.
+    With `grad`, floating-point and complex tensors whose spec allows it are leaves that require
+    gradients.
     """
     if isinstance(value, TensorSpec):
         return _tensor(value, library, grad)
@@ -164,6 +167,6 @@ def _tensor(spec: TensorSpec, library: Any, grad: bool) -> Any:
     else:
         whole = library.from_numpy(flat)
     tensor = whole.as_strided(spec.shape, spec.strides, spec.offset).detach()
-    if grad and spec.grad and spec.dtype.is_floating_point:
+    if grad and spec.grad and spec.dtype.differentiable:
         tensor.requires_grad_()
     return tensor
