@@ -134,27 +134,63 @@ def _graph(page: Page, record: Record, context: Context) -> None:
 
 
 def _partition(page: Page, record: Record, context: Context) -> None:
-    """The forward, the saved values as a table, the backward."""
-    made: dict[str, tuple[str, str]] = {}
-    for number, part in enumerate(record.text.split("\n\n")):
+    """The forward, the saved values and those computed again as tables, the backward."""
+    parts = record.text.split("\n\n")
+    graphs = [Record(0, "", "", "", part).lines() for part in parts if not part.startswith(SAVED)]
+    made = [{code.split(":")[0].strip(): (code, o) for code, o in rows} for rows in graphs]
+    reasons = {(row["value"], row["saved"]): row for row in record.facts.get("reasons", ())}
+    for number, part in enumerate(parts):
         if number:
             page.blank()
         if part.startswith(SAVED):
-            page.write("Saved by the forward, read by the backward:", "bold", indent=2)
-            page.table([("", *_saved(line, made)) for line in part.split("\n")])
+            total = record.facts.get("bytes")
+            what = "Saved by the forward, read by the backward"
+            page.write(what + (f" ({bytes_text(total)}):" if total else ":"), "bold", indent=2)
+            page.table([("", *_saved(line, made[0], reasons)) for line in part.split("\n")])
             continue
-        rows = Record(0, "", "", "", part).lines()
-        made |= {code.split(":")[0].strip(): (code, origin) for code, origin in rows}
-        page.listing(rows, "graph")
+        if number == len(parts) - 1:
+            _again(page, made[-1], reasons)
+        page.listing(Record(0, "", "", "", part).lines(), "graph")
 
 
-def _saved(line: str, made: dict[str, tuple[str, str]]) -> tuple[str, ...]:
-    """One saved value: its name, type, name in the backward, user line, and what made it."""
+def _again(page: Page, made: dict, reasons: dict[tuple[str, bool], dict]) -> None:
+    """What the backward computes again, because that is cheaper than to keep it."""
+    rows = [row for (_, saved), row in reasons.items() if not saved and row["bytes"]]
+    if not rows:
+        return
+    page.write("Computed again by the backward instead of being saved:", "bold", indent=2)
+    table = []
+    for row in rows:
+        code, origin = made.get(row["value"], ("", ""))
+        price = f"{bytes_text(row['bytes'])} for {row['microseconds']} us"
+        table.append(("", row["value"], row["type"], price, origin, code.partition(" = ")[2]))
+    page.table(table)
+    page.blank()
+
+
+def bytes_text(count: int) -> str:
+    """A number of bytes, in the largest unit that leaves it above one.
+
+    >>> bytes_text(512), bytes_text(29_692_416)
+    ('512 B', '29.7 MB')
+    """
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} B"
+
+
+def _saved(line: str, made: dict, reasons: dict[tuple[str, bool], dict]) -> tuple[str, ...]:
+    """One saved value: its name, type, name in the backward, price, user line, what made it."""
     name, _, rest = line.removeprefix(SAVED).partition(": ")
     kind, _, inside = rest.partition(" as ")
     code, origin = made.get(name, ("", ""))
     how = code.partition(" = ")[2] if code else "an input"
-    return name, kind, f"as {inside}" if inside not in ("", name) else "", origin, how
+    row = reasons.get((name, True))
+    price = ""
+    if row is not None and row["bytes"]:
+        price = f"{bytes_text(row['bytes'])}, again in {row['microseconds']} us"
+    return name, kind, f"as {inside}" if inside not in ("", name) else "", price, origin, how
 
 
 def _changes(record: Record) -> list[Row]:

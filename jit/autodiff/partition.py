@@ -42,9 +42,10 @@ class Partition:
     """The two halves.
 
     The forward returns the functional graph's outputs, then the values in `saved` that are not
-    inputs. The backward takes `saved` (values of the joint graph: inputs or results), then the
+    inputs. The backward takes `saved` (values of the forward graph: inputs or results), then the
     tangents, then the sizes that no tensor among them shows, and returns one gradient for each
-    input that wants one.
+    input that wants one. `reasons` names saved values as the forward does, values that are computed
+    again as the backward does.
     """
 
     forward: Graph
@@ -104,14 +105,30 @@ def partition(
     backward_nodes = _late(choice.again, behind, _output_values(graph.outputs[output_count:]))
     renamed = tuple(replace(n, args=renamed_args(n.args, dict(copies))) for n in backward_nodes)
     backward, sizes = _backward(graph, first_tangent, output_count, ordered, renamed, dict(copies))
+    backward = _with_saved_names(backward, kept)
+    first, second = renumbered(forward), renumbered(backward)
+    names = _numbers(forward, first)
+    again = _numbers(backward, second)
     return Partition(
-        renumbered(forward),
-        renumbered(_with_saved_names(backward, kept)),
-        ordered,
+        first,
+        second,
+        tuple(names.get(value, value) for value in ordered),
         tuple(inputs[value] for value in ordered if value in inputs),
         sizes,
-        reasons(problem, choice),
+        tuple(
+            replace(each, value=(names if each.saved else again).get(each.value, each.value))
+            for each in reasons(problem, choice)
+        ),
     )
+
+
+def _numbers(before: Graph, after: Graph) -> dict[Value, Value]:
+    """What each result of a graph is called once it is renumbered."""
+    return {
+        old: new
+        for one, other in zip(before.nodes, after.nodes, strict=True)
+        for old, new in zip(one.results, other.results, strict=True)
+    }
 
 
 def _problem(
