@@ -6,10 +6,12 @@ on the base, and views that derive their own history again from the base when th
 Source: PyTorch's "Autograd mechanics" notes on in-place operations on views.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from minitorch2.autograd.graph import Edge, Node, Spec, edge_of, fit_gradient, zeros_like_spec
 from minitorch2.dispatch import call, state
+from minitorch2.layouts import Layout
+from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
 
 
@@ -67,26 +69,76 @@ def note_view(result: Tensor, source: Tensor, op: Any, arguments: tuple) -> None
     result._view = view
 
 
+class Window(NamedTuple):
+    """Where a view and its base lie in the memory that both see."""
+
+    base: Layout
+    view: Layout
+
+    def read(self, base: Tensor) -> Tensor:
+        """What a tensor of the base's shape has at the view's place."""
+        return self._seen(self._memory(base), self.view)
+
+    def write(self, base: Tensor, value: Tensor) -> Tensor:
+        """A tensor of the base's shape with `value` at the view's place, out of place."""
+        return self._seen(self._put(self._memory(base), value, self.view), self.base)
+
+    def _start(self) -> int:
+        return min(self.base.offset, self.view.offset)
+
+    def _memory(self, base: Tensor) -> Tensor:
+        reach = max(self.base.extent(), self.view.extent()) - self._start()
+        memory = call(lookup("full"), ((reach,), 0, base.dtype, base.device))
+        return self._put(memory, base, self.base)
+
+    def _put(self, memory: Tensor, value: Tensor, at: Layout) -> Tensor:
+        where = (at.shape, at.strides, at.offset - self._start())
+        return call(lookup("as_strided_scatter"), (memory, value, *where))
+
+    def _seen(self, memory: Tensor, at: Layout) -> Tensor:
+        return call(lookup("as_strided"), (memory, at.shape, at.strides, at.offset - self._start()))
+
+
+def window_of(base: Tensor, view: Tensor, steps: tuple) -> Window | None:
+    """How a view lies in its base, where its steps cannot be retraced; None where they can.
+
+    They cannot through an expanded dimension, whose repetitions are one memory, nor, as gradients
+    need not be laid out as the base is, through strides given by hand, or another shape of a base
+    that is not row-major.
+    """
+    names = [op.name for op, _ in steps]
+    reshaped = "view" in names and not base.layout.is_contiguous()
+    if not (reshaped or "expand" in names or "as_strided" in names):
+        return None
+    return None if base.layout.overlaps_itself() else Window(base.layout, view.layout)
+
+
 class CopySlices(Node):
     """The base's node after a write through a view: zero where written, the rest passes."""
 
-    __slots__ = ("steps", "source")
+    __slots__ = ("steps", "source", "window")
 
-    def __init__(self, base: Tensor, steps: tuple, source: Tensor):
+    def __init__(self, base: Tensor, steps: tuple, source: Tensor, window: Window | None = None):
         from_base, from_source = edge_of(base), edge_of(source)
         spec = Spec(base.layout.shape, base.dtype, base.device)
         super().__init__("CopySlices", (from_base, from_source), (spec,), state.origin)
-        self.steps = steps
+        self.steps, self.window = steps, window
         self.source = Spec(source.layout.shape, source.dtype, source.device)
 
     def apply(self, grads: tuple) -> tuple:
         """Gradients of the old base and of the written value."""
         (grad,) = grads
-        seen = replay(grad, self.steps)
+        window = self.window
+        if window is None:
+            grad = grad.contiguous()  # views may ask for strides
+        seen = replay(grad, self.steps) if window is None else window.read(grad)
         to_base = to_source = None
         if self.edges[0] is not None:
             zeros = zeros_like_spec(Spec(seen.layout.shape, seen.dtype, seen.device))
-            to_base = write_back(grad, self.steps, zeros)
+            if window is None:
+                to_base = write_back(grad, self.steps, zeros)
+            else:
+                to_base = window.write(grad, zeros)
         if self.edges[1] is not None:
             to_source = fit_gradient(seen, self.source)
         return to_base, to_source

@@ -10,6 +10,7 @@ from minitorch2 import dtypes
 from minitorch2.dispatch import call
 from minitorch2.errors import DtypeError, OperationError, ShapeError
 from minitorch2.layouts import element_count, normalize_dims
+from minitorch2.ops.infer import describe_value
 from minitorch2.ops.table import COMPOSITE, defop, lookup
 from minitorch2.tensors import Tensor
 
@@ -45,7 +46,11 @@ composite(
     _div,
     "Quotient, exact or rounded ('floor' towards minus infinity, 'trunc' towards zero).",
 )
-composite("square(Tensor self) -> Tensor", lambda x: x * x, "self * self.")
+composite(
+    "square(Tensor self) -> Tensor",
+    lambda x: x.to(dtypes.int64) if x.dtype is dtypes.bool else x * x,
+    "self * self; bools become int64.",
+)
 
 
 def _clamp(self, min, max):
@@ -124,7 +129,7 @@ composite(
 def _like(value, tensor):
     if isinstance(value, Tensor):
         return value.to(tensor.dtype)
-    if tensor.dtype.is_floating_point:
+    if tensor.dtype.differentiable:
         return float(value) if isinstance(value, (bool, int)) else value
     return bool(value) if tensor.dtype is dtypes.bool else int(value)
 
@@ -149,10 +154,10 @@ def _count(self, dims):
 
 def _mean(self, dim, keepdim, dtype):
     wanted = dtype or self.dtype
-    if not wanted.is_floating_point:
+    if not wanted.differentiable:
         raise DtypeError(
             f"mean() of a tensor of dtype {self.dtype}",
-            "could not infer output dtype: it must be floating point",
+            "could not infer output dtype: it must be floating point or complex",
             "convert first: x.float().mean()",
         )
     dims = normalize_dims(dim, self.ndim)
@@ -166,12 +171,21 @@ composite(
 )
 
 
+def _real(x):
+    return x.real if x.dtype.is_complex else x
+
+
+def _square_size(x):
+    """|x| ** 2, a real number."""
+    return (x * x.conj()).real if x.dtype.is_complex else x * x
+
+
 def _var(self, dim, unbiased, keepdim, correction):
     dims = normalize_dims(dim, self.ndim)
     freedom = (1 if unbiased else 0) if correction is None else correction
     centred = self - self.mean(dims, keepdim=True)
     count = _count(self, dims) - freedom
-    total = _op("sum", centred * centred, dim, keepdim, None)
+    total = _op("sum", _square_size(centred), dim, keepdim, None)
     return total / (count if count > 0 else 0.0)
 
 
@@ -181,7 +195,9 @@ _VAR = (
 )
 composite(f"var{_VAR} -> Tensor", _var, "The variance over `dim` (count - correction below).")
 composite(
-    f"std{_VAR} -> Tensor", lambda *args: _var(*args).sqrt(), "The standard deviation over `dim`."
+    f"std{_VAR} -> Tensor",
+    lambda *args: _root(_var(*args), 2),
+    "The standard deviation over `dim`; equal elements get a zero gradient.",
 )
 composite(
     f"var_mean{_VAR} -> (Tensor, Tensor)",
@@ -196,11 +212,18 @@ composite(
 
 def _logsumexp(self, dim, keepdim):
     dims = normalize_dims(dim, self.ndim)
-    if not self.dtype.is_floating_point:
+    if dim == () and self.ndim and not keepdim:
+        raise ShapeError(
+            f"logsumexp({describe_value(self)}, dim=())",
+            "output with shape [] doesn't match the broadcast shape "
+            f"{[1] * self.ndim}: no dimensions were named",
+            "name the dimensions, or pass keepdim=True to reduce all of them",
+        )
+    if not self.dtype.differentiable:
         self = self.to(dtypes.get_default_dtype())
     if any(self.layout.shape[d] == 0 for d in dims):  # there is no largest element
         return _op("sum", self.exp(), dims, keepdim, None).log()
-    top = self.detach().amax(dims, keepdim=True)
+    top = _real(self.detach()).amax(dims, keepdim=True)
     top = _op("where", _op("isfinite", top), top, 0.0)
     total = (self - top).exp().sum(dims, keepdim=True).log() + top
     return total if keepdim else total.squeeze(dims)
@@ -217,20 +240,20 @@ def _norm(self, p, dim, keepdim, dtype):
     if dtype is not None:
         self = self.to(dtype)
     dims = normalize_dims(dim, self.ndim)
-    if not self.dtype.is_floating_point:
+    if not self.dtype.differentiable:
         raise DtypeError(
             f"norm() of a tensor of dtype {self.dtype}",
-            "Expected a floating point tensor as input",
+            "Expected a floating point or complex tensor as input",
             "convert first: x.float().norm()",
         )
     if p in ("fro", None) or p == 2:
-        return _root((self * self).sum(dims, keepdim=keepdim), 2)
+        return _root(_square_size(self).sum(dims, keepdim=keepdim), 2)
     if p == float("inf"):
         return self.abs().amax(dims, keepdim=keepdim)
     if p == float("-inf"):
         return self.abs().amin(dims, keepdim=keepdim)
     if p == 0:
-        return _op("where", self != 0, 1.0, self * 0).sum(dims, keepdim=keepdim)
+        return _op("where", self != 0, 1.0, self.abs() * 0).sum(dims, keepdim=keepdim)
     if p == 1:
         return self.abs().sum(dims, keepdim=keepdim)
     return _root((self.abs() ** p).sum(dims, keepdim=keepdim), p)

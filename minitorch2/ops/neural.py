@@ -157,7 +157,23 @@ neural(
 
 def _between(x, low, high):
     """Limited to [low, high]; unlike clamp, the bounds themselves get no gradient."""
+    if x.dtype is dtypes.bool:
+        raise DtypeError(
+            f"hardtanh({describe_value(x)})",
+            "Bool inputs not supported for hardtanh",
+            "convert it first: x.float()",
+        )
+    if not x.dtype.is_floating_point:
+        low, high = int(low), int(high)
+        if low < 0 and not x.dtype.is_signed:
+            raise DtypeError(
+                f"hardtanh({describe_value(x)}, {low}, {high})",
+                "cannot do hardtanh on an unsigned type with negative limits",
+                "convert it first: x.int()",
+            )
     limited = x.detach().clamp(low, high)
+    if not x.dtype.is_floating_point:
+        return limited
     return _op("where", _op("logical_or", x <= low, x >= high), limited, x)
 
 
@@ -209,13 +225,13 @@ neural(
 
 def _rms_norm(input, normalized_shape, weight, eps):
     dims = _normalized_dims(input, normalized_shape, "rms_norm")
-    input = input.contiguous()
-    eps = _EPSILON[input.dtype.name] if eps is None else eps
-    result = input * ((input * input).mean(dims, keepdim=True) + eps).rsqrt()
-    return result if weight is None else result * weight
+    wide = _wide(input.contiguous())
+    eps = _EPSILON[wide.dtype.name] if eps is None else eps
+    result = wide * ((wide * wide).mean(dims, keepdim=True) + eps).rsqrt()
+    return (result if weight is None else result * weight).to(input.dtype)
 
 
-_EPSILON = {"float32": 2.0**-23, "float64": 2.0**-52, "float16": 2.0**-10, "bfloat16": 2.0**-7}
+_EPSILON = {"float32": 2.0**-23, "float64": 2.0**-52}  # what squares are added up in
 neural(
     "rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None)"
     " -> Tensor",

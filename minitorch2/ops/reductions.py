@@ -9,11 +9,12 @@ Source: torch's documentation of each function; extrema share a tie's gradient e
 import numpy
 
 from minitorch2 import dtypes
+from minitorch2.dispatch import call
 from minitorch2.errors import DtypeError, IndexOutOfRange
 from minitorch2.layouts import normalize_dim, normalize_dims
 from minitorch2.ops.arithmetic import where
 from minitorch2.ops.infer import infer_reduction, sum_dtype
-from minitorch2.ops.table import REDUCTION, Meta, defop
+from minitorch2.ops.table import COMPOSITE, REDUCTION, Meta, defop, lookup
 
 
 def _axes(array, dim):
@@ -136,6 +137,7 @@ defop(
     saves="self result",
     vjp=_extremum_vjp,
     doc="The largest element over `dim`; nan when there is one.",
+    accepts="bif",
 )
 defop(
     "amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor",
@@ -146,6 +148,7 @@ defop(
     saves="self result",
     vjp=_extremum_vjp,
     doc="The smallest element over `dim`; nan when there is one.",
+    accepts="bif",
 )
 
 
@@ -178,6 +181,7 @@ defop(
     eager=_index_of(numpy.argmax),
     infer=_infer_index,
     doc="The index of the first largest element (of the flat tensor without `dim`).",
+    accepts="bif",
 )
 defop(
     "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
@@ -186,18 +190,42 @@ defop(
     eager=_index_of(numpy.argmin),
     infer=_infer_index,
     doc="The index of the first smallest element (of the flat tensor without `dim`).",
+    accepts="bif",
 )
+
+
+def _truth(name):
+    """`any` or `all`: no dimensions given leaves each element by itself."""
+
+    def decomp(self, dim, keepdim):
+        if dim == ():
+            found = (self if self.dtype is dtypes.bool else self != 0).contiguous()
+        else:
+            found = call(lookup(f"{name}_true"), (self, dim, keepdim))
+        return found.to(dtypes.uint8) if self.dtype is dtypes.uint8 else found
+
+    return decomp
+
 
 for _name, _function in (("any", numpy.any), ("all", numpy.all)):
     defop(
-        f"{_name}(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+        f"{_name}_true(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
         REDUCTION,
+        method=False,
+        function=False,
+        torch=f"torch.{_name}",
         expr=_name,
         eager=lambda a, dim, keepdim, function=_function: function(
             a, axis=_axes(a, dim), keepdims=keepdim
         ),
         infer=lambda self, dim, keepdim: infer_reduction(self, dim, keepdim, dtypes.bool),
-        doc=f"Whether {_name} elements over `dim` are true.",
+        doc=f"Whether {_name} elements over `dim` are true, as bools.",
+    )
+    defop(
+        f"{_name}(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+        COMPOSITE,
+        decomp=_truth(_name),
+        doc=f"Whether {_name} elements over `dim` are true (uint8 for uint8, as torch has it).",
     )
 
 

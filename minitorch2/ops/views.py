@@ -246,10 +246,14 @@ def _strided(layout, size, stride, storage_offset):
 
 
 def _strided_vjp(s, g):
-    """Scatter the gradient back over the input's elements (its layout counts, not its storage)."""
-    base = _op("full", (element_count(s.self.shape),), 0, g.dtype, g.device)
-    offset = s.storage_offset or 0
-    return _op("reshape", _op("as_strided_add", base, g, s.size, s.stride, offset), s.self.shape)
+    """Add the gradient up where the view lies in memory, and read it as the input lies there."""
+    input = s.self.layout
+    seen = _strided(input, s.size, s.stride, s.storage_offset)
+    start = min(input.offset, seen.offset)
+    reach = max(input.extent(), seen.extent()) - start
+    memory = _op("full", (reach,), 0, g.dtype, g.device)
+    memory = _op("as_strided_add", memory, g, s.size, s.stride, seen.offset - start)
+    return _op("as_strided", memory, input.shape, input.strides, input.offset - start)
 
 
 defop(
@@ -279,6 +283,17 @@ defop(
     vjp=lambda s, g: g,
     function=False,
     doc="Another tensor on the same memory, with history.",
+)
+defop(
+    "after(Tensor(a) self, Tensor other) -> Tensor(a)",
+    VIEW,
+    view=lambda layout, other: layout,
+    method=False,
+    inverse=lambda base, value, other: value,
+    vjp=lambda s, g: (g, None),
+    function=False,
+    torch="torch.ops.prims",
+    doc="The same memory; what is computed from it is computed once `other` is there.",
 )
 
 

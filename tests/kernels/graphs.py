@@ -51,7 +51,7 @@ UNARY = ("exp", "tanh", "neg", "abs", "relu", "sqrt", "sigmoid", "sign", "floor"
          "logical_not", "log1p", "erf", "clone")  # fmt: skip
 BINARY = ("add", "sub", "mul", "true_divide", "maximum", "minimum", "lt", "eq", "atan2",
           "logical_and")  # fmt: skip
-FOLDS = ("sum", "amax", "amin", "any", "all", "prod", "sum")
+FOLDS = ("sum", "amax", "amin", "any_true", "all_true", "prod", "sum")
 DTYPES = (dtypes.float32,) * 3 + (
     dtypes.float64, dtypes.int64, dtypes.bfloat16, dtypes.float16, dtypes.bool, dtypes.int32,
     dtypes.uint8,

@@ -133,15 +133,26 @@ def test_masks() -> None:
 
 
 def test_overlapping_copies() -> None:
-    """A tensor copied onto a shifted part of itself reads before it writes."""
-    x = torch.arange(6)
-    x[1:] = x[:-1]
-    assert x.tolist() == [0, 0, 1, 2, 3, 4]
-    y = torch.arange(6)
-    y[:-1] = y[1:]
-    assert y.tolist() == [1, 2, 3, 4, 5, 5]
-    z = torch.arange(4).reshape(2, 2)
-    z.copy_(z.t())
-    assert z.tolist() == [[0, 2], [1, 3]]
-    z.add_(z.t())
-    assert z.tolist() == [[0, 3], [3, 6]]
+    """A write that would change part of what it reads is refused, however it is spelled."""
+    x, z = torch.arange(6), torch.arange(4).reshape(2, 2)
+    refused = [
+        lambda: x[1:].copy_(x[:-1]),
+        lambda: x[:-1].add_(x[1:]),
+        lambda: x[1:].__imul__(x[:-1]),
+        lambda: z.copy_(z.t()),
+        lambda: z.add_(z.t()),
+        lambda: z.clamp_(z[0]),
+        lambda: x.index_add_(0, torch.tensor([0]), x[1:2]),
+    ]
+    for write in refused:
+        with pytest.raises(RuntimeError, match="refer to a single memory location"):
+            write()
+    with pytest.raises(RuntimeError, match="refer to a single memory location"):
+        x[1:] = x[:-1]
+    assert x.tolist() == [0, 1, 2, 3, 4, 5]
+    assert x.copy_(x).add_(x).tolist() == [0, 2, 4, 6, 8, 10]
+    x[1:] = x[:-1].clone()
+    assert x.tolist() == [0, 0, 2, 4, 6, 8]
+    z[0, :] = z[1, :]
+    assert z.tolist() == [[2, 3], [2, 3]]
+    assert z.copy_(2.5).tolist() == [[2, 2], [2, 2]]
