@@ -24,7 +24,14 @@ from minitorch2.artifacts import Origin
 
 
 class State(threading.local):
-    """What the dispatcher reads on each call; one for each thread."""
+    """What the dispatcher reads on each call; one for each thread.
+
+    `direct` is derived: nothing but autograd stands between a call and the backend. It is made anew
+    whenever one of `LAYERS` is set, so that the ordinary call reads one attribute.
+    """
+
+    LAYERS = ("modes", "autocast", "tracer", "saved_hooks")
+    direct = False
 
     def __init__(self) -> None:
         self.modes: tuple[Mode, ...] = ()
@@ -37,6 +44,12 @@ class State(threading.local):
         self.saved_hooks: tuple[
             tuple[Callable, Callable], ...
         ] = ()  # (pack, unpack), innermost last
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name in State.LAYERS:
+            set_ = self.__dict__
+            super().__setattr__("direct", not any(set_.get(layer) for layer in State.LAYERS))
 
 
 state = State()
@@ -73,6 +86,8 @@ def install_autograd(record: Callable, view: Callable) -> None:
 
 def call(op: Any, args: tuple) -> Any:
     """Run one operation with its bound arguments."""
+    if state.direct:
+        return below_modes(op, args)
     if state.autocast is not None:
         return without_autocast(_call_cast, op, args, state.autocast)
     modes = state.modes

@@ -17,12 +17,16 @@ from minitorch2.errors import DimensionError, ShapeError, ViewError
 
 
 class Layout:
-    """Shape, strides and offset of a tensor, counted in elements. Immutable by convention."""
+    """Shape, strides and offset of a tensor, counted in elements. Immutable by convention.
 
-    __slots__ = ("shape", "strides", "offset")
+    `row_major` says that it came from the function of that name: dense, from offset 0.
+    """
+
+    __slots__ = ("shape", "strides", "offset", "row_major")
 
     def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0):
         self.shape, self.strides, self.offset = shape, strides, offset
+        self.row_major = False
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -154,6 +158,21 @@ def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
 def contiguous(shape: tuple[int, ...]) -> Layout:
     """The row-major layout of a shape, from offset 0."""
     return Layout(shape, contiguous_strides(shape), 0)
+
+
+_row_major: dict[tuple[int, ...], Layout] = {}
+_MOST_SHAPES = 4096
+
+
+def row_major(shape: tuple[int, ...]) -> Layout:
+    """As `contiguous`, for a shape of plain ints: made once, so that equal shapes share one."""
+    layout = _row_major.get(shape)
+    if layout is None:
+        if len(_row_major) >= _MOST_SHAPES:
+            _row_major.clear()
+        layout = _row_major[shape] = contiguous(shape)
+        layout.row_major = True
+    return layout
 
 
 def element_count(shape: Sequence[int]) -> int:

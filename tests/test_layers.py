@@ -38,6 +38,7 @@ LAYERS = (
     "minitorch2.ops.rows",
     "minitorch2.ops.methods",
     "minitorch2.ops.fills",
+    "minitorch2.ops.short_ways",
     "minitorch2.ops.bind",
     "minitorch2.creation",
     "minitorch2.functions",

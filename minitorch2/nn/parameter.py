@@ -13,7 +13,7 @@ from typing import Any
 from minitorch2.creation import empty
 from minitorch2.errors import ArgumentTypeError
 from minitorch2.printing import tensor_text
-from minitorch2.tensors import Tensor
+from minitorch2.tensors import PLAIN, Tensor
 
 
 class Parameter(Tensor):
@@ -40,6 +40,9 @@ class Buffer(Tensor):
     def __init__(self, data: Any = None, *, persistent: bool = True):
         _share(self, data)
         self.persistent = persistent
+
+
+PLAIN.update((Parameter, Buffer))
 
 
 def _share(made: Tensor, data: Any) -> None:

@@ -37,5 +37,6 @@ methods      Tensor methods that are no rows
 fills        Tensor methods that fill with random numbers
 in_place_views  Tensor methods that give the tensor itself another shape
 aliases      other names of rows
+short_ways   from plain tensors straight to numpy: the short way of pointwise rows
 bind         hangs everything on Tensor
 """

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from minitorch2 import dtypes
-from minitorch2.dispatch import call
-from minitorch2.ops import fills, in_place_views, inplace, methods
+from minitorch2.dispatch import call, state
+from minitorch2.ops import fills, in_place_views, inplace, methods, outputs, short_ways
 from minitorch2.ops.aliases import ALIASES
 from minitorch2.ops.indexing import get_item, set_item
 from minitorch2.ops.infer import is_number
@@ -43,17 +43,12 @@ def _operand(value: Any) -> bool:
     return isinstance(value, Tensor) or is_number(value)
 
 
-def _binary(op: Op, extra: tuple, reflected: bool) -> Callable:
+def _binary(op: Op, extra: tuple) -> Callable:
     def operator(self: Tensor, other: Any) -> Any:
-        if not _operand(other):
-            return NotImplemented
-        return call(op, (other, self, *extra) if reflected else (self, other, *extra))
-
-    return operator
-
-
-def _in_place(op: Op, extra: tuple) -> Callable:
-    def operator(self: Tensor, other: Any) -> Any:
+        if state.direct:
+            found = op.short(self, other)
+            if found is not None:
+                return found
         if not _operand(other):
             return NotImplemented
         return call(op, (self, other, *extra))
@@ -61,17 +56,25 @@ def _in_place(op: Op, extra: tuple) -> Callable:
     return operator
 
 
-def _comparison(op: Op) -> Callable:
+def _reflected(op: Op, extra: tuple) -> Callable:
     def operator(self: Tensor, other: Any) -> Any:
+        if state.direct:
+            found = op.short(other, self)
+            if found is not None:
+                return found
         if not _operand(other):
             return NotImplemented
-        return call(op, (self, other))
+        return call(op, (other, self, *extra))
 
     return operator
 
 
 def _unary(op: Op) -> Callable:
     def operator(self: Tensor) -> Any:
+        if state.direct:
+            found = op.short(self)
+            if found is not None:
+                return found
         return call(op, (self,))
 
     return operator
@@ -104,13 +107,13 @@ def _attach(name: str, value: Any, doc: str = "") -> None:
 def _bind_operators() -> None:
     for symbol, (name, *extra) in _BINARY.items():
         op = lookup(name)
-        _attach(f"__{symbol}__", _binary(op, tuple(extra), False), op.doc)
-        _attach(f"__r{symbol}__", _binary(op, tuple(extra), True), op.doc)
+        _attach(f"__{symbol}__", _binary(op, tuple(extra)), op.doc)
+        _attach(f"__r{symbol}__", _reflected(op, tuple(extra)), op.doc)
         written = name + "_"
         if name != "matmul":
-            _attach(f"__i{symbol}__", _in_place(lookup(written), tuple(extra)), op.doc)
+            _attach(f"__i{symbol}__", _binary(lookup(written), tuple(extra)), op.doc)
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
-        _attach(f"__{name}__", _comparison(lookup(name)), lookup(name).doc)
+        _attach(f"__{name}__", _binary(lookup(name), ()), lookup(name).doc)
     for symbol, name in (("neg", "neg"), ("abs", "abs"), ("invert", "bitwise_not")):
         _attach(f"__{symbol}__", _unary(lookup(name)), lookup(name).doc)
     _attach("__pos__", lambda self: self, "The tensor itself.")
@@ -167,6 +170,9 @@ _METHODS: dict[str, Any] = {
     "exponential_": fills.exponential_,
     "bernoulli_": fills.bernoulli_,
     "random_": fills.random_,
+    "cauchy_": fills.cauchy_,
+    "geometric_": fills.geometric_,
+    "log_normal_": fills.log_normal_,
 }
 
 
@@ -179,8 +185,9 @@ def _scalar(tensor: Tensor, value: Any) -> Tensor:
 def _bind_methods() -> None:
     for name, value in _METHODS.items():
         _attach(name, value, value.__doc__ or f"{name} of the tensor, as torch's.")
-    for name, value in in_place_views.METHODS.items():
-        _attach(name, value)
+    for kind in (in_place_views, derived_methods, memory_methods):
+        for name, value in kind.METHODS.items():
+            _attach(name, value)
     for name in ("zeros", "ones", "empty", "full"):
         _attach(f"new_{name}", methods.new_tensor_method(name))
     for name in ("sort", "topk"):
@@ -212,6 +219,8 @@ def _bind_methods() -> None:
         ("nbytes", lambda self: self.numel() * self.itemsize),
     ):
         setattr(Tensor, name, property(getter))
+    for name, getter in derived_methods.PROPERTIES.items():
+        setattr(Tensor, name, property(getter))
     for name in ("real", "imag"):
         setattr(Tensor, name, property(*methods.part_of(name)))
 
@@ -220,11 +229,13 @@ def bind() -> None:
     """Derive in-place rows and attach everything; called once, when the package is imported."""
     inplace.derive_all()
     for op in all_ops():
-        op.public = make_function(op, call, "input" if op.function else None)
+        short_if = state if short_ways.install(op) else None
+        write_out = outputs.write_out if outputs.takes_out(op) else None
+        op.public = make_function(op, call, "input" if op.function else None, short_if, write_out)
         if op.function:
             functions[op.name] = op.public
         if op.method:
-            setattr(Tensor, op.name, make_function(op, call))
+            setattr(Tensor, op.name, make_function(op, call, None, short_if))
     for alias, name in ALIASES.items():
         for suffix in ("", "_"):
             if name + suffix in functions:
@@ -233,3 +244,6 @@ def bind() -> None:
                 setattr(Tensor, alias + suffix, getattr(Tensor, name + suffix))
     _bind_operators()
     _bind_methods()
+    functions.update(
+        {name: getattr(Tensor, name) for name in IN_PLACE_FUNCTIONS if hasattr(Tensor, name)}
+    )

@@ -14,6 +14,7 @@ import numpy
 from minitorch2 import dtypes
 from minitorch2.autograd import public
 from minitorch2.autograd.graph import RemovableHandle
+from minitorch2.batching.batched import batched_as
 from minitorch2.devices import as_device, device, require_available
 from minitorch2.dispatch import call, state
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, AutogradError, OperationError
@@ -274,6 +275,7 @@ def new_tensor_method(name: str) -> Any:
         if len(size) == 1 and not hasattr(size[0], "__index__"):
             size = tuple(size[0])
         result = _op("full", tuple(size), value, dtype or self.dtype, device or self.device)
+        result = result if self.has_elements else batched_as(result, self)
         return result.requires_grad_() if requires_grad else result
 
     method.__doc__ = f"A tensor like this one in dtype and device: {name}."

@@ -141,10 +141,24 @@ _PREPARE = {
 }
 
 
-def make_function(op: Any, call: Callable, first: str | None = None) -> Callable:
+_SHORT = """if state.direct{usual}:
+        found = op.short({operands})
+        if found is not None:
+            return found"""
+
+
+def make_function(
+    op: Any,
+    call: Callable,
+    first: str | None = None,
+    short_if: Any = None,
+    write_out: Callable | None = None,
+) -> Callable:
     """The public function of an op row: binds its arguments and calls the dispatcher.
 
     `first` renames the first parameter: functions call it `input`, methods `self`, as torch does.
+    With `short_if`, the dispatcher's state, the row's short way is tried while it is `direct`.
+    With `write_out`, the function takes out=: `write_out(op, arguments, out)`.
     """
     signature: Signature = op.signature
     declared, passed, lines = [], [], []
@@ -154,6 +168,7 @@ def make_function(op: Any, call: Callable, first: str | None = None) -> Callable
         "op": op,
         "as_ints": as_ints,
         "as_variadic": as_variadic,
+        "state": short_if,
     }
     for index, parameter in enumerate(signature.parameters):
         name = first if index == 0 and first else parameter.name
@@ -174,6 +189,18 @@ def make_function(op: Any, call: Callable, first: str | None = None) -> Callable
             optional = parameter.optional and parameter.type == "Tensor[]"
             lines.append(f"if {name} is not None: {line}" if optional else line)
         passed.append(name)
+    if write_out is not None:
+        scope["write_out"] = write_out
+        declared += ["out=None"] if star else ["*", "out=None"]
+        lines.append(f"if out is not None: return write_out(op, ({', '.join(passed)},), out)")
+    if short_if is not None:
+        usual = "".join(
+            f" and {name} is default_{index}"
+            for index, name in enumerate(passed)
+            if f"default_{index}" in scope
+        )
+        operands = ", ".join(name for i, name in enumerate(passed) if f"default_{i}" not in scope)
+        lines.append(_SHORT.format(usual=usual, operands=operands))
     body = "\n    ".join([*lines, f"return call(op, ({', '.join(passed)},))"])
     source = f"def {signature.name}({', '.join(declared)}):\n    {body}\n"
     exec(compile(source, f"<minitorch2 {signature.name}>", "exec"), scope)

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from minitorch2.dtypes import dtype
+from minitorch2.errors import DtypeError
 from minitorch2.ops.signature import Signature, make_function, parse_signature
 
 POINTWISE = "pointwise"
@@ -62,10 +63,13 @@ class Op:
     expr       a pointwise op's definition for one element; a reduction's combining operation
     promote    pointwise: 'promote', 'float', 'bool' (result bool), 'real' (the result of a complex
                number is real), 'real float' (both), 'convert'
-    accepts    pointwise: categories the dtype it computes in may have ('b', 'i', 'f', 'c')
+    accepts    categories the dtype it computes in may have ('b', 'i', 'f', 'c'); where no rule of
+               its own asks for it, a row that says nothing takes all
     element    for views that show other elements than the base has: dtype -> dtype
     conjugates whether a complex gradient is conjugated before and after the vjp, which makes a
                formula for real numbers right; False where the vjp knows of complex numbers
+    usual      pointwise: what `eager` does to floats when the parameters after the operands have
+               their defaults and `check` has nothing to say, for rows where it is less
     check      pointwise: (op, arguments) -> None, raises where torch refuses further
     keeps      whether the result is laid out as the first tensor is (a copy of it)
     host       why kernels leave it to its eager rule, for those that do
@@ -89,6 +93,7 @@ class Op:
     accepts: str = "bif"
     element: Callable | None = None
     conjugates: bool = True
+    usual: Callable | None = None
     check: Callable | None = None
     keeps: bool = False
     effects: str = ""
@@ -102,6 +107,7 @@ class Op:
     tensor_positions: tuple[int, ...] = field(init=False)
     plain: int = field(init=False)  # 1 or 2 operands and a result of their floating dtype, else 0
     public: Callable = field(init=False)
+    short: Callable = field(init=False)  # see ops/short_ways.py
 
     def __post_init__(self) -> None:
         self.tensor_positions = tuple(
@@ -134,8 +140,33 @@ def defop(signature: str, kind: str, **fields: Any) -> Op:
     assert parsed.name not in _table, f"op {parsed.name} is defined twice"
     saves = fields.pop("saves", "")
     op = Op(parsed.name, parsed, kind, saves=tuple(saves.split()), **fields)
+    if kind != POINTWISE:
+        if "accepts" in fields:
+            op.infer, op.decomp = _checked(op, op.infer), _checked(op, op.decomp)
+        else:
+            op.accepts = "bifc"
     op.torch = op.torch or ("torch." if op.function else "torch.Tensor.") + parsed.name
     return add_row(op)
+
+
+def _checked(op: Op, rule: Callable | None) -> Callable | None:
+    """The rule, for tensors of the categories that the row accepts."""
+    if rule is None:
+        return None
+
+    def checked(*args: Any) -> Any:
+        for position in op.tensor_positions:
+            given = getattr(args[position], "dtype", None)
+            if isinstance(given, dtype) and "bifc"[given.category] not in op.accepts:
+                raise DtypeError(
+                    f"{op.name}() of a tensor of dtype {given}",
+                    f"{op.name} is not defined for {given}",
+                    "take .real, .imag or .abs() of complex numbers; convert others",
+                )
+        return rule(*args)
+
+    checked.__module__ = rule.__module__
+    return checked
 
 
 def add_row(op: Op) -> Op:

@@ -71,7 +71,7 @@ def _zero_like(t):
 
 def _scatter_view_vjp(view, scatter):
     def vjp(s, g):
-        names = [name for name in s.node.arguments if name not in ("self", "src", "result")]
+        names = [name for name in s.node.op.signature.names if name not in ("self", "src")]
         where = [getattr(s, name) for name in names]
         seen = _op(view, g, *where)
         to_self = _op(scatter, g, _zero_like(seen), *where) if s.needs[0] else None
