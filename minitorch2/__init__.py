@@ -11,21 +11,27 @@ dtypes           element types and promotion
 devices          where memory lives
 layouts          shapes, strides, offsets, views
 storages         blocks of memory with a version counter
+untyped_storage  the bytes behind a tensor, as torch shows them
 tensors          Tensor: a storage, a layout, a dtype, autograd fields
 dispatch         the single door of all operations
 ops              THE op table and its rows
 backends         numpy and meta: how rows run
+batching         tensors that stand for all samples of a batch
 autograd         gradients by recorded vjps
 random           Philox, a counter-based generator
 printing         how a tensor prints
 creation         functions that make tensors from Python values
+interchange      tensors on other people's memory
+trees            values inside nested tuples, lists and dicts
+settings         settings of the process that scripts change
+types            names for annotations
 functions        other functions: extrema, comparisons, einsum, grids
 linalg           norms, factorizations, solutions
 array_functions  grids, stacks, splits, sets, and methods made of them
 version          which version this is
 cuda             what torch.cuda answers where there is no GPU
 accelerator      and what torch.accelerator answers
-func             modules as functions of their parameters
+func             vmap, grad, Jacobians; modules as functions of their parameters
 amp              mixed precision: autocast and GradScaler
 nn               layers and losses
 distributions    Categorical, Normal, Bernoulli
@@ -34,6 +40,8 @@ utils            datasets and loaders
 serialization    save and load
 compiling        minitorch2.compile; stands above jit and kernels, as does the next
 compiler         torch.compiler: questions about compilation
+multiprocessing  work in other processes
+torch_files      where torch keeps a name, and where it is here
 compat           other people's torch scripts: `import torch` gives minitorch2
 """
 
@@ -78,6 +86,7 @@ from minitorch2 import (
     linalg,
     nn,
     optim,
+    types,
     utils,
     version,
 )
@@ -187,6 +196,7 @@ from minitorch2.dtypes import (
     short,
     uint8,
 )
+from minitorch2.func import vmap
 from minitorch2.functions import (
     allclose,
     broadcast_tensors,
@@ -209,6 +219,7 @@ from minitorch2.functions import (
     topk,
     vstack,
 )
+from minitorch2.interchange import asarray, from_dlpack, frombuffer, scalar_tensor
 from minitorch2.nn.functional import (
     adaptive_avg_pool1d,
     avg_pool1d,
@@ -236,7 +247,33 @@ from minitorch2.nn.functional import (
     selu,
     threshold,
 )
+from minitorch2.ops.derived_methods import is_inference, is_signed, split_with_sizes
+from minitorch2.ops.memory_methods import empty_strided, get_device, is_same_size
+from minitorch2.printing import set_printoptions
 from minitorch2.serialization import load, save
+from minitorch2.settings import (
+    are_deterministic_algorithms_enabled,
+    clear_autocast_cache,
+    get_deterministic_debug_mode,
+    get_num_interop_threads,
+    is_autocast_cache_enabled,
+    is_deterministic_algorithms_warn_only_enabled,
+    is_warn_always_enabled,
+    set_autocast_cache_enabled,
+    set_autocast_cpu_dtype,
+    set_autocast_cpu_enabled,
+    set_autocast_dtype,
+    set_autocast_enabled,
+    set_default_tensor_type,
+    set_deterministic_debug_mode,
+    set_flush_denormal,
+    set_num_interop_threads,
+    set_warn_always,
+    typename,
+    use_deterministic_algorithms,
+)
+from minitorch2.untyped_storage import UntypedStorage
+from minitorch2.utils.dlpack import to_dlpack
 
 FloatTensor = typed_constructor("FloatTensor", float32)
 DoubleTensor = typed_constructor("DoubleTensor", float64)
@@ -249,7 +286,11 @@ __version__ = version.__version__
 
 
 # Names whose files stand above this package's other files: imported when first asked for.
-_LAZY = {"compile": "minitorch2.compiling", "compiler": "minitorch2.compiler"}
+_LAZY = {
+    "compile": "minitorch2.compiling",
+    "compiler": "minitorch2.compiler",
+    "multiprocessing": "minitorch2.multiprocessing",
+}
 
 
 def __getattr__(name: str) -> "_Any":

@@ -17,7 +17,7 @@ from typing import Any
 from minitorch2 import dtypes, linalg
 from minitorch2.creation import arange, full, linspace, tensor
 from minitorch2.errors import OperationError
-from minitorch2.functions import allclose, equal, vstack
+from minitorch2.functions import allclose, broadcast_to, equal, isclose, vstack
 from minitorch2.layouts import broadcast_shapes as _broadcast_shapes
 from minitorch2.ops.methods import named_pair
 from minitorch2.ops.table import lookup
@@ -356,6 +356,8 @@ METHODS: dict[str, Callable] = {
     "matrix_exp": linalg.matrix_exp,
     "allclose": allclose,
     "equal": equal,
+    "isclose": isclose,
+    "broadcast_to": broadcast_to,
 }
 det, slogdet, inverse, pinverse = linalg.det, linalg.slogdet, linalg.inv, linalg.pinv
 matrix_exp, row_stack = linalg.matrix_exp, vstack

@@ -3,42 +3,57 @@
 In: nothing. Out: `sys.modules` in which torch and its submodules are ours, until undone.
 
     install_as_torch()
-    import torch                      # minitorch2
-    from torch import nn              # minitorch2.nn
-    import torch.nn.functional as F   # minitorch2.nn.functional
+    import torch                                  # minitorch2
+    import torch.nn.functional as F               # minitorch2.nn.functional
+    from torch.nn.modules.linear import Linear    # minitorch2.nn, through a window
 
-A finder at the front of `sys.meta_path` answers for `torch` and everything below it, so a
-submodule that minitorch2 does not have raises an ImportError that says so, instead of mixing in the
-real torch.
+A finder at the front of `sys.meta_path` answers for `torch` and everything below it. A module that
+both sides have is our module itself. A file that only torch has (torch_files.py lists them) is a
+window: a module of its own whose names are looked up in ours, and set there. Anything else raises
+an ImportError that says so, instead of mixing in the real torch.
 
 Source: the import protocol of PEP 451.
 """
 
+import difflib
 import importlib
 import importlib.abc
 import importlib.machinery
+import importlib.util
+import pkgutil
 import sys
 import types
 from collections.abc import Sequence
 from typing import Any
 
-OURS = "minitorch2"
+from minitorch2.torch_files import PLACES, ours
 
-# torch keeps these names in files of their own; here they live in the named module.
-ELSEWHERE = {
-    "torch.nn.modules": "minitorch2.nn",
-    "torch.nn.modules.module": "minitorch2.nn.module",
-    "torch.nn.modules.loss": "minitorch2.nn.loss",
-    "torch.optim.adam": "minitorch2.optim.adam",
-    "torch.optim.adamw": "minitorch2.optim.adam",
-    "torch.optim.optimizer": "minitorch2.optim.optimizer",
-    "torch.utils.data.dataloader": "minitorch2.utils.data.dataloader",
-    "torch.utils.data.dataset": "minitorch2.utils.data.dataset",
-}
+
+class Window(types.ModuleType):
+    """A module under torch's name that shows, and changes, one of ours."""
+
+    def __init__(self, name: str, module: types.ModuleType):
+        super().__init__(name, module.__doc__)
+        self.__dict__["_module"] = module
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("__path__", "__file__"):
+            raise AttributeError(name)
+        return getattr(self.__dict__["_module"], name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # The import system's own fields, and the windows below, stay with the window.
+        if name.startswith("__") or isinstance(value, Window):
+            self.__dict__[name] = value
+        else:
+            setattr(self.__dict__["_module"], name, value)
+
+    def __dir__(self) -> list[str]:
+        return dir(self.__dict__["_module"])
 
 
 class TorchFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds `torch.x.y` as `minitorch2.x.y`."""
+    """Finds `torch.x.y` as `minitorch2.x.y`, or as the window that torch_files.py names."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: Any = None
@@ -46,40 +61,61 @@ class TorchFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """A spec for torch and everything below it, None for the rest."""
         if name != "torch" and not name.startswith("torch."):
             return None
+        if not _exists(ours(name)):
+            raise ModuleNotFoundError(
+                f"minitorch2 has no module for {name!r}{_nearest(name)}: leave the import out, or "
+                "run the script with torch itself",
+                name=name,
+            )
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
-        """Our module itself, so that both names are one module."""
-        ours = ELSEWHERE.get(spec.name, OURS + spec.name.removeprefix("torch"))
-        try:
-            module = importlib.import_module(ours)
-        except ModuleNotFoundError as problem:
-            if problem.name is not None and not problem.name.startswith(OURS):
-                raise
-            raise ModuleNotFoundError(
-                f"minitorch2 has no module for {spec.name!r}: leave the import out, or run the "
-                "script with torch itself",
-                name=spec.name,
-            ) from problem
+        """Our module itself, so that both names are one module; or a window onto it."""
+        module = importlib.import_module(ours(spec.name))
+        if spec.name in PLACES:
+            return Window(spec.name, module)
         self.kept = {name: getattr(module, name, None) for name in _FIELDS}
         return module
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Undo what the import system wrote into our module: it keeps its own name and place."""
-        for name, value in self.kept.items():
-            setattr(module, name, value)
+        if not isinstance(module, Window):
+            for name, value in self.kept.items():
+                setattr(module, name, value)
 
 
 _FIELDS = ("__name__", "__loader__", "__package__", "__spec__", "__path__")
 _installed: list[TorchFinder] = []
 
 
+def _exists(name: str) -> bool:
+    """Whether we have a module, without importing it."""
+    try:
+        return name in sys.modules or importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _nearest(name: str) -> str:
+    """The most similar module that exists, as a part of a sentence; empty when none is similar."""
+    import minitorch2  # noqa: PLC0415  (the package is whole only after this file is)
+
+    below = (each.name for each in pkgutil.walk_packages(minitorch2.__path__, "torch."))
+    known = [each for each in (*PLACES, *below) if "._" not in each]
+    found = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
+    return f" (the nearest is {found[0]!r})" if found else ""
+
+
+def _forget() -> None:
+    for name in [each for each in sys.modules if each.split(".")[0] == "torch"]:
+        del sys.modules[name]
+
+
 def install_as_torch() -> None:
     """Let `import torch` and imports below it give minitorch2; a second call does nothing."""
     if _installed:
         return
-    for name in [each for each in sys.modules if each.split(".")[0] == "torch"]:
-        del sys.modules[name]
+    _forget()
     finder = TorchFinder()
     _installed.append(finder)
     sys.meta_path.insert(0, finder)
@@ -89,5 +125,4 @@ def uninstall() -> None:
     """Let `import torch` find the real torch again."""
     while _installed:
         sys.meta_path.remove(_installed.pop())
-    for name in [each for each in sys.modules if each.split(".")[0] == "torch"]:
-        del sys.modules[name]
+    _forget()

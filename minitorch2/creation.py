@@ -15,6 +15,7 @@ from typing import Any
 import numpy
 
 from minitorch2 import dtypes
+from minitorch2.batching.batched import batched_as
 from minitorch2.devices import as_device, require_available
 from minitorch2.dispatch import call, state
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, OperationError
@@ -173,7 +174,7 @@ def _like(name: str, value: int) -> Any:
     ) -> Tensor:
         shape = tuple(input.layout.shape)
         made = _op("full", shape, value, dtype or input.dtype, device or input.device)
-        return _finished(made, requires_grad)
+        return _finished(made if input.has_elements else batched_as(made, input), requires_grad)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"A tensor with the shape and dtype of `input`: {name}."
@@ -195,7 +196,7 @@ def full_like(
     """A tensor with the shape and dtype of `input`, filled with one value."""
     shape = tuple(input.layout.shape)
     made = _op("full", shape, fill_value, dtype or input.dtype, device or input.device)
-    return _finished(made, requires_grad)
+    return _finished(made if input.has_elements else batched_as(made, input), requires_grad)
 
 
 def arange(

@@ -7,13 +7,50 @@ Source: torch.set_printoptions' documentation.
 """
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy
 
 from minitorch2 import dtypes
 
-PRECISION, THRESHOLD, EDGE, WIDTH = 4, 1000, 3, 80
+
+@dataclass
+class Options:
+    """What set_printoptions sets: digits, where to summarize, how much of an edge, line width."""
+
+    precision: int = 4
+    threshold: float = 1000
+    edgeitems: int = 3
+    linewidth: int = 80
+    sci_mode: bool | None = None
+
+
+PROFILES: dict[str, dict[str, Any]] = {
+    "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
+    "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
+    "full": {"precision": 4, "threshold": math.inf, "edgeitems": 3, "linewidth": 80},
+}
+options = Options()
+
+
+def set_printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    profile: str | None = None,
+    sci_mode: bool | None = None,
+) -> None:
+    """How tensors print: digits after the point, the number of elements above which the middle is
+    left out, how many are kept at each end, the width of a line, scientific notation."""
+    given = {"precision": precision, "threshold": threshold}
+    given |= {"edgeitems": edgeitems, "linewidth": linewidth}
+    chosen = dict(PROFILES[profile]) if profile else {}
+    chosen |= {name: value for name, value in given.items() if value is not None}
+    for name, value in chosen.items():
+        setattr(options, name, value)
+    options.sci_mode = sci_mode
 
 
 class _Formatter:
@@ -36,16 +73,18 @@ class _Formatter:
         self.integral = bool((sizes == numpy.ceil(sizes)).all())
         wide = largest / smallest > 1000.0 or largest > 1e8
         self.scientific = wide or (not self.integral and smallest < 1e-4)
+        if options.sci_mode is not None:
+            self.scientific = options.sci_mode
 
     def number(self, value: Any) -> str:
         """One element, not yet padded."""
         if not self.floating:
             return str(value)
         if self.scientific:
-            return f"{value:.{PRECISION}e}"
+            return f"{value:.{options.precision}e}"
         if self.integral:
             return f"{value:.0f}." if math.isfinite(value) else str(value)
-        return f"{value:.{PRECISION}f}" if math.isfinite(value) else str(value)
+        return f"{value:.{options.precision}f}" if math.isfinite(value) else str(value)
 
     def padded(self, value: Any) -> str:
         """One element in a column of equal width."""
@@ -56,20 +95,21 @@ def _body(values: numpy.ndarray, formatter: _Formatter, indent: int, summarize: 
     if values.ndim == 0:
         return formatter.number(values.item())
     size = values.shape[0]
-    cut = summarize and size > 2 * EDGE
+    cut = summarize and size > 2 * options.edgeitems
     if values.ndim == 1:
         numbers = values.tolist()
         if cut:
-            shown = [formatter.padded(v) for v in numbers[:EDGE]] + [" ..."]
-            shown += [formatter.padded(v) for v in numbers[-EDGE:]]
+            shown = [formatter.padded(v) for v in numbers[: options.edgeitems]] + [" ..."]
+            shown += [formatter.padded(v) for v in numbers[-options.edgeitems :]]
         else:
             shown = [formatter.padded(v) for v in numbers]
-        per_line = max(1, (WIDTH - indent) // (formatter.width + 2))
+        per_line = max(1, (options.linewidth - indent) // (formatter.width + 2))
         lines = [", ".join(shown[at : at + per_line]) for at in range(0, len(shown), per_line)]
         return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
-    rows = list(range(size)) if not cut else [*range(EDGE), -1, *range(size - EDGE, size)]
+    edge = options.edgeitems
+    rows = [*range(edge), -1, *range(size - edge, size)] if cut else list(range(size))
     parts = [
-        "..." if cut and at == EDGE else _body(values[row], formatter, indent + 1, summarize)
+        "..." if cut and at == edge else _body(values[row], formatter, indent + 1, summarize)
         for at, row in enumerate(rows)
     ]
     return "[" + ("," + "\n" * (values.ndim - 1) + " " * (indent + 1)).join(parts) + "]"
@@ -80,8 +120,8 @@ def _shown(values: numpy.ndarray, summarize: bool) -> numpy.ndarray:
     if not summarize:
         return values
     for axis, size in enumerate(values.shape):
-        if size > 2 * EDGE:
-            keep = [*range(EDGE), *range(size - EDGE, size)]
+        if size > 2 * options.edgeitems:
+            keep = [*range(options.edgeitems), *range(size - options.edgeitems, size)]
             values = numpy.take(values, keep, axis)
     return values
 
@@ -97,7 +137,7 @@ def tensor_text(tensor: Any, name: str = "tensor") -> str:
         floating = tensor.dtype.is_floating_point
         if tensor.dtype is dtypes.bfloat16:
             values = values.astype(numpy.float32)
-        summarize = values.size > THRESHOLD
+        summarize = values.size > options.threshold
         if values.size == 0:
             body = "[]"
             if tuple(tensor.shape) != (0,):
@@ -119,7 +159,7 @@ def _with_tail(text: str, tail: list[str], indent: int) -> str:
     """The text with what follows the numbers, on a new line where it does not fit."""
     used = len(text) - text.rfind("\n") + 1
     for part in tail:
-        if used + len(part) + 2 > WIDTH:
+        if used + len(part) + 2 > options.linewidth:
             text += ",\n" + " " * indent + part
             used = indent + len(part)
         else:

@@ -10,8 +10,10 @@ Element i of a draw that starts at counter c uses word i % 4 of block c + i // 4
 Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
 """
 
+import contextlib
 import os
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import numpy
@@ -109,6 +111,20 @@ default_generator = Generator()
 def manual_seed(seed: int) -> Generator:
     """Seed the default generator."""
     return default_generator.manual_seed(seed)
+
+
+@contextlib.contextmanager
+def fork_rng(
+    devices: Any = None, enabled: bool = True, device_type: str = "cpu", **names: Any
+) -> Iterator[None]:
+    """A block after which the default generator goes on as if the block had drawn nothing."""
+    before = default_generator.seed_value, default_generator.counter
+    try:
+        yield
+    finally:
+        if enabled:
+            with default_generator.lock:
+                default_generator.seed_value, default_generator.counter = before
 
 
 def seed() -> int:

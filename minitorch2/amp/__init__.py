@@ -8,8 +8,11 @@ grad_scaler   losses scaled so that small gradients survive in float16
 
 from minitorch2.amp.autocast import (
     autocast,
+    custom_bwd,
+    custom_fwd,
     get_autocast_cpu_dtype,
     get_autocast_dtype,
+    is_autocast_available,
     is_autocast_cpu_enabled,
     is_autocast_enabled,
 )
@@ -18,8 +21,11 @@ from minitorch2.amp.grad_scaler import GradScaler
 __all__ = [
     "GradScaler",
     "autocast",
+    "custom_bwd",
+    "custom_fwd",
     "get_autocast_cpu_dtype",
     "get_autocast_dtype",
+    "is_autocast_available",
     "is_autocast_cpu_enabled",
     "is_autocast_enabled",
 ]

@@ -113,4 +113,49 @@ def _cast(argument: Any, sources: tuple, target: dtype) -> Any:
     return argument
 
 
+def is_autocast_available(device_type: str) -> bool:
+    """Whether autocast has an effect on a device."""
+    return device_type == "cpu"
+
+
+def custom_fwd(
+    fwd: Callable | None = None, *, device_type: str = "cpu", cast_inputs: dtype | None = None
+) -> Callable:
+    """For the forward of an autograd.Function: outside autocast, on arguments cast as asked.
+
+    Without `cast_inputs` the forward keeps the region it is called in. The backward wrapped by
+    custom_bwd then runs in the same state.
+    """
+    if fwd is None:
+        return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
+
+    @functools.wraps(fwd)
+    def forward(ctx: Any, *args: Any, **kwargs: Any) -> Any:
+        active = is_autocast_enabled(device_type)
+        ctx._dtype = get_autocast_dtype(device_type)
+        ctx._fwd_used_autocast = active and cast_inputs is None
+        if not active or cast_inputs is None:
+            return fwd(ctx, *args, **kwargs)
+        wide = (float32, *HALVES)
+        with autocast(device_type, enabled=False):
+            cast = [_cast(each, wide, cast_inputs) for each in args]
+            named = {name: _cast(each, wide, cast_inputs) for name, each in kwargs.items()}
+            return fwd(ctx, *cast, **named)
+
+    return forward
+
+
+def custom_bwd(bwd: Callable | None = None, *, device_type: str = "cpu") -> Callable:
+    """For the backward of an autograd.Function: in the autocast state its forward ran in."""
+    if bwd is None:
+        return functools.partial(custom_bwd, device_type=device_type)
+
+    @functools.wraps(bwd)
+    def backward(ctx: Any, *grads: Any) -> Any:
+        with autocast(device_type, dtype=ctx._dtype, enabled=ctx._fwd_used_autocast):
+            return bwd(ctx, *grads)
+
+    return backward
+
+
 dispatch.caster = _cast_for

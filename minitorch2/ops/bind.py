@@ -12,8 +12,17 @@ from typing import Any
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call, state
-from minitorch2.ops import fills, in_place_views, inplace, methods, outputs, short_ways
-from minitorch2.ops.aliases import ALIASES
+from minitorch2.ops import (
+    derived_methods,
+    fills,
+    in_place_views,
+    inplace,
+    memory_methods,
+    methods,
+    outputs,
+    short_ways,
+)
+from minitorch2.ops.aliases import ALIASES, IN_PLACE_FUNCTIONS
 from minitorch2.ops.indexing import get_item, set_item
 from minitorch2.ops.infer import is_number
 from minitorch2.ops.signature import make_function

@@ -5,6 +5,7 @@ In: a tensor and the parameters of a distribution. Out: the same tensor.
 Source: torch.Tensor's "In-place random sampling".
 """
 
+import math
 from typing import Any
 
 from minitorch2 import dtypes
@@ -45,6 +46,29 @@ def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = N
 def exponential_(self: Tensor, lambd: float = 1, *, generator: Any = None) -> Any:
     """Fill with numbers of the density lambd * exp(-lambd * x)."""
     return _written(self, -(1 - _uniform(self, generator)).log() / lambd)
+
+
+def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Any = None) -> Any:
+    """Fill with numbers of the Cauchy distribution around a median, of half-width sigma."""
+    angle = (_uniform(self, generator) - 0.5) * math.pi
+    return _written(self, angle.tan() * sigma + median)
+
+
+def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Any:
+    """Fill with the number of trials until the first success of probability p: 1, 2, ..."""
+    if not 0 < p < 1:
+        raise ArgumentValueError(
+            f"geometric_(p={p})", f"geometric_ expects p to be in (0, 1), but got p={p}"
+        )
+    trials = (-_uniform(self, generator)).log1p() / math.log1p(-p)
+    return _written(self, trials.ceil().clamp(min=1))
+
+
+def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Any = None) -> Any:
+    """Fill with numbers whose logarithm is normal with this mean and standard deviation."""
+    wide = dtypes.float64 if self.dtype is dtypes.float64 else dtypes.float32
+    drawn = _op("randn", tuple(self.layout.shape), wide, None, generator)
+    return _written(self, (drawn * std + mean).exp())
 
 
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Any:

@@ -1,4 +1,4 @@
-"""Tensor methods that give the tensor itself another shape: unsqueeze_, squeeze_, transpose_, t_.
+"""Tensor methods that give the tensor itself another shape: unsqueeze_, transpose_, as_strided_.
 
 In: a tensor. Out: the same object, which from now on sees its memory as the view would. Nothing is
 written, so these are no rows: each is its view, after which the tensor takes the view's place. A
@@ -59,6 +59,6 @@ def _method(name: str, doc: str) -> Callable[..., Tensor]:
 
 METHODS: dict[str, Callable[..., Tensor]] = {
     f"{name}_": _method(name, f"{name}, done to the tensor itself.")
-    for name in ("unsqueeze", "squeeze", "transpose", "t", "swapaxes")
+    for name in ("unsqueeze", "squeeze", "transpose", "t", "swapaxes", "as_strided")
 }
 METHODS["swapdims_"] = METHODS["swapaxes_"]

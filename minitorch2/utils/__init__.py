@@ -2,7 +2,8 @@
 
 Files, in reading order:
 
-data   datasets, samplers, loaders
+data     datasets, samplers, loaders
+dlpack   tensors shared with other libraries
 """
 
-from minitorch2.utils import data
+from minitorch2.utils import data, dlpack

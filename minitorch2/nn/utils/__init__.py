@@ -4,6 +4,7 @@ Files, in reading order:
 
 clip_grad            limits on the size of gradients
 convert_parameters   parameters as one vector, and back
+fusion               batch normalization folded into the layer before it
 """
 
 from minitorch2.nn.utils.clip_grad import (
@@ -14,13 +15,25 @@ from minitorch2.nn.utils.clip_grad import (
     get_total_norm,
 )
 from minitorch2.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
+from minitorch2.nn.utils.fusion import (
+    fuse_conv_bn_eval,
+    fuse_conv_bn_weights,
+    fuse_linear_bn_eval,
+    fuse_linear_bn_weights,
+    skip_init,
+)
 
 __all__ = [
     "clip_grad_norm",
     "clip_grad_norm_",
     "clip_grad_value_",
     "clip_grads_with_norm_",
+    "fuse_conv_bn_eval",
+    "fuse_conv_bn_weights",
+    "fuse_linear_bn_eval",
+    "fuse_linear_bn_weights",
     "get_total_norm",
     "parameters_to_vector",
+    "skip_init",
     "vector_to_parameters",
 ]

@@ -7,6 +7,7 @@ sampler      in which order examples are taken
 collate      examples become a batch
 dataloader   DataLoader: sampler, dataset and collate together
 worker       loading in other processes
+distributed  each of several processes takes its part
 """
 
 from minitorch2.utils.data.collate import default_collate, default_convert
@@ -21,6 +22,7 @@ from minitorch2.utils.data.dataset import (
     TensorDataset,
     random_split,
 )
+from minitorch2.utils.data.distributed import DistributedSampler
 from minitorch2.utils.data.sampler import (
     BatchSampler,
     RandomSampler,
