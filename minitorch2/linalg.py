@@ -14,7 +14,7 @@ import math
 from typing import Any, NamedTuple
 
 from minitorch2.creation import arange, eye, zeros
-from minitorch2.dtypes import finfo
+from minitorch2.dtypes import complex128, finfo, float64
 from minitorch2.errors import LinearAlgebraError, OperationError
 from minitorch2.ops.table import lookup
 
@@ -23,6 +23,7 @@ LinAlgError = LinearAlgebraError
 _det, _slogdet, _inv = (lookup(f"linalg_{name}").public for name in ("det", "slogdet", "inv"))
 _solve, _cholesky = lookup("linalg_solve").public, lookup("linalg_cholesky").public
 _qr, _eigh, _svd = (lookup(f"linalg_{name}").public for name in ("qr", "eigh", "svd"))
+_eig, _lu = lookup("linalg_eig").public, lookup("linalg_lu_parts").public
 _norm, _where = lookup("norm").public, lookup("where").public
 cross, vecdot = lookup("linalg_cross").public, lookup("linalg_vecdot").public
 matrix_power, _matmul = lookup("matrix_power").public, lookup("matmul").public
@@ -47,6 +48,21 @@ class Eigh(NamedTuple):
 
     eigenvalues: Any
     eigenvectors: Any
+
+
+class PLU(NamedTuple):
+    """What lu returns."""
+
+    P: Any
+    L: Any
+    U: Any
+
+
+class LUFactor(NamedTuple):
+    """What lu_factor returns."""
+
+    LU: Any
+    pivots: Any
 
 
 class SVD(NamedTuple):
@@ -110,9 +126,9 @@ def solve_triangular(
 
 
 def cholesky(A: Any, *, upper: bool = False) -> Any:
-    """The lower L with L @ L.mT = A, or its transpose; A must be positive definite."""
+    """The lower L with L @ L.mH = A, or its transpose; A must be positive definite."""
     lower = _cholesky(A)
-    return lower.mT if upper else lower
+    return lower.mH if upper else lower
 
 
 def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> Checked:
@@ -133,6 +149,55 @@ def eigh(A: Any, UPLO: str = "L") -> Eigh:
 def eigvalsh(A: Any, UPLO: str = "L") -> Any:
     """The eigenvalues of a symmetric matrix, ascending."""
     return _eigh(A, UPLO)[0]
+
+
+def eig(A: Any) -> Eigh:
+    """Complex eigenvalues and eigenvectors of any square matrix."""
+    return Eigh(*_eig(A))
+
+
+def eigvals(A: Any) -> Any:
+    """The complex eigenvalues of any square matrix."""
+    return _eig(A)[0]
+
+
+def lu_factor(A: Any, *, pivot: bool = True) -> LUFactor:
+    """L (below the diagonal) and U in one matrix, and the exchanges of rows, counted from 1."""
+    _require_pivots(pivot)
+    return LUFactor(*_lu(A)[:2])
+
+
+def lu(A: Any, *, pivot: bool = True) -> PLU:
+    """A permutation P, L with ones on its diagonal and an upper U with P @ L @ U = A."""
+    _require_pivots(pivot)
+    factors, _, order = _lu(A)
+    m, k = A.shape[-2], min(A.shape[-2:])
+    lower = factors[..., :k].tril(-1) + eye(m, k, dtype=A.dtype)
+    permutation = (arange(m).unsqueeze(-1) == order.unsqueeze(-2)).to(A.dtype)
+    return PLU(permutation, lower, factors[..., :k, :].triu())
+
+
+def _require_pivots(pivot: bool) -> None:
+    if not pivot:
+        raise OperationError(
+            "linalg.lu(pivot=False)",
+            "linalg.lu_factor: LU without pivoting is not implemented on the CPU",
+            "leave pivot=True",
+        )
+
+
+def lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
+    """X with A @ X = B from the factors that lu_factor gave (A.mH @ X = B when `adjoint`)."""
+    size = LU.shape[-1]
+    lower, upper = LU.tril(-1) + eye(size, dtype=LU.dtype), LU.triu()
+    rows = arange(size).expand(tuple(pivots.shape)).clone()
+    for k in range(size):
+        swap = (pivots[..., k : k + 1] - 1).long()
+        first, second = rows[..., k : k + 1].clone(), rows.gather(-1, swap)
+        rows = rows.scatter(-1, swap, first)
+        rows[..., k : k + 1] = second
+    matrix = (rows.unsqueeze(-1) == arange(size)).to(LU.dtype).mT @ (lower @ upper)
+    return solve(matrix.mH if adjoint else matrix, B, left=left)
 
 
 def svd(A: Any, full_matrices: bool = True) -> SVD:
@@ -161,7 +226,7 @@ def pinv(A: Any, *, atol: float | None = None, rtol: float | None = None) -> Any
     u, values, vh = _svd(A, False)
     keep = values > _cut(values, tuple(A.shape), rtol, atol)
     inverse = _where(keep, 1 / _where(keep, values, 1.0), 0.0)
-    return (vh.mT * inverse.unsqueeze(-2)) @ u.mT
+    return (vh.mH * inverse.unsqueeze(-2)) @ u.mH
 
 
 def matrix_rank(A: Any, *, atol: float | None = None, rtol: float | None = None) -> Any:
@@ -177,15 +242,16 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = No
     tall = A.shape[-2] >= A.shape[-1]
     if tall:
         q, r = _qr(A, "reduced")
-        solution = _solve(r, q.mT @ right)
+        solution = _solve(r, q.mH @ right)
     else:
-        solution = A.mT @ _solve(A @ A.mT, right)
+        solution = A.mH @ _solve(A @ A.mH, right)
     gap = A @ solution - right
     many = A.shape[-2] > A.shape[-1]
-    residuals = (gap * gap).sum(-2) if many else zeros(0, dtype=A.dtype)
+    real = A.dtype.to_real()
+    residuals = (gap.abs() ** 2).sum(-2) if many else zeros(0, dtype=real)
     rank = matrix_rank(A.detach()) if driver not in (None, "gels") else zeros(0).long()
     found = solution.squeeze(-1) if vector else solution
-    return LstSq(found, residuals, rank, zeros(0, dtype=A.dtype))
+    return LstSq(found, residuals, rank, zeros(0, dtype=real))
 
 
 def vector_norm(
@@ -263,8 +329,9 @@ def matmul(input: Any, other: Any) -> Any:
 
 def matrix_exp(A: Any) -> Any:
     """The exponential of a matrix: a Taylor sum of A / 2 ** 10, squared ten times, in double."""
-    scaled = A.double() / 1024
-    term = total = eye(A.shape[-1]).double().expand(tuple(A.shape))
+    wide = complex128 if A.dtype.is_complex else float64
+    scaled = A.to(wide) / 1024
+    term = total = eye(A.shape[-1], dtype=wide).expand(tuple(A.shape))
     for k in range(1, 15):
         term = term @ scaled / k
         total = total + term

@@ -10,7 +10,7 @@ samples fails a test.
 
 import functools
 
-from minitorch2.ops.table import POINTWISE, Op, all_ops
+from minitorch2.ops.table import POINTWISE, RANDOM, Op, all_ops
 from tests.samples import (
     complexes,
     matrices,
@@ -53,6 +53,9 @@ def samples(op: Op) -> tuple[Sample, ...]:
     if op.inplace_of is not None:
         return samples(op.inplace_of)
     own = OWN.get(op.name)
-    if own is not None:
-        return tuple(own(op))
-    return tuple(pointwise_samples(op)) if op.kind == POINTWISE else ()
+    if own is None and op.kind != POINTWISE:
+        return ()
+    found = pointwise_samples(op) if own is None else own(op)
+    if op.name in complexes.OWN or op.effects == "random" or op.kind == RANDOM:
+        return tuple(found)
+    return (*found, *complexes.complex_samples(op, found))

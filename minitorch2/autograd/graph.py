@@ -393,7 +393,7 @@ def node_class(op: Any) -> type[OpNode]:
 def conjugate(grad: Any) -> Any:
     """The conjugate of a complex gradient; see Note [Complex gradients]."""
     complex_ = isinstance(grad, Tensor) and grad.dtype.is_complex
-    return call(lookup("conj_physical"), (grad,)) if complex_ else grad
+    return call(lookup("conjugate"), (grad,)) if complex_ else grad
 
 
 def zeros_like_spec(spec: Spec) -> Tensor:

@@ -108,6 +108,7 @@ for _name, _function, _word in (
         vjp=_running_vjp,
         host=_HOST,
         doc=f"The {_word} element so far along `dim`, and where it stands.",
+        accepts="bif",
     )
 
 
@@ -134,6 +135,7 @@ defop(
     vjp=_logcumsumexp_vjp,
     host=_HOST,
     doc="The logarithm of the running sums of exp(self) along `dim`.",
+    accepts="bif",
 )
 
 

@@ -21,7 +21,7 @@ def _op(name, *args):
 
 
 def _float(x):
-    return x if x.dtype.is_floating_point else x.to(dtypes.get_default_dtype())
+    return x if x.dtype.differentiable else x.to(dtypes.get_default_dtype())
 
 
 def _signbit(x):
@@ -69,13 +69,24 @@ def _heaviside(self, values):
     return _op("where", self == 0, values, (self > 0).to(self.dtype))
 
 
-composite("signbit(Tensor self) -> Tensor", _signbit, "Whether the sign is minus (of -0.0 too).")
+composite(
+    "signbit(Tensor self) -> Tensor",
+    _signbit,
+    "Whether the sign is minus (of -0.0 too).",
+    accepts="bif",
+)
 composite(
     "copysign(Tensor self, Operand other) -> Tensor",
     _copysign,
     "The absolute value of self with the sign of other.",
+    accepts="bif",
 )
-composite("hypot(Tensor self, Tensor other) -> Tensor", _hypot, "sqrt(self ** 2 + other ** 2).")
+composite(
+    "hypot(Tensor self, Tensor other) -> Tensor",
+    _hypot,
+    "sqrt(self ** 2 + other ** 2).",
+    accepts="bif",
+)
 composite("frac(Tensor self) -> Tensor", lambda x: x - x.trunc(), "The part after the point.")
 composite(
     "fmax(Tensor self, Tensor other) -> Tensor",
@@ -100,14 +111,22 @@ composite(
 
 
 def _double(x):
-    return x.to(dtypes.float64) if isinstance(x, Tensor) else float(x)
+    if not isinstance(x, Tensor):
+        return x if isinstance(x, complex) else float(x)
+    return x.to(dtypes.complex128 if x.dtype.is_complex else dtypes.float64)
 
 
 composite(
-    "isposinf(Tensor self) -> Tensor", lambda x: x == math.inf, "Whether it is plus infinity."
+    "isposinf(Tensor self) -> Tensor",
+    lambda x: x == math.inf,
+    "Whether it is plus infinity.",
+    accepts="bif",
 )
 composite(
-    "isneginf(Tensor self) -> Tensor", lambda x: x == -math.inf, "Whether it is minus infinity."
+    "isneginf(Tensor self) -> Tensor",
+    lambda x: x == -math.inf,
+    "Whether it is minus infinity.",
+    accepts="bif",
 )
 composite(
     "rsub(Tensor self, Operand other, *, Scalar alpha=1) -> Tensor",

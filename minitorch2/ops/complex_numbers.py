@@ -13,9 +13,8 @@ Source: torch's "Complex Numbers" notes; Note [Complex gradients] in autograd/gr
 
 import numpy
 
-from minitorch2 import dtypes
 from minitorch2.dispatch import call
-from minitorch2.errors import DtypeError, OperationError, ShapeError
+from minitorch2.errors import DtypeError, ShapeError
 from minitorch2.layouts import Layout, broadcast_shapes
 from minitorch2.ops.arithmetic import where
 from minitorch2.ops.composites import composite
@@ -141,8 +140,8 @@ composite(
 # ---- from real numbers -----------------------------------------------------------------------
 
 
-def _complex(real, imag):
-    asked = f"complex({describe_value(real)}, {describe_value(imag)})"
+def _check_parts(name, real, imag):
+    asked = f"{name}({describe_value(real)}, {describe_value(imag)})"
     if real.dtype.short not in ("f32", "f64", "f16"):
         raise DtypeError(
             asked,
@@ -158,13 +157,21 @@ def _complex(real, imag):
             "convert one of them",
         )
     if real.dtype.itemsize == 2:
-        raise OperationError(
+        raise DtypeError(
             asked, "minitorch2 has no complex numbers of 16-bit parts", "convert them: x.float()"
         )
+
+
+def _joined(real, imag):
     if real.layout.shape != imag.layout.shape:
         shape = broadcast_shapes(tuple(real.layout.shape), tuple(imag.layout.shape))
         real, imag = _op("expand", real, shape), _op("expand", imag, shape)
     return _op("view_as_complex", _op("stack", (real, imag), -1))
+
+
+def _complex(real, imag):
+    _check_parts("complex", real, imag)
+    return _joined(real, imag)
 
 
 composite(
@@ -176,7 +183,8 @@ composite(
 
 
 def _polar(abs, angle):
-    return _complex(abs * angle.cos(), abs * angle.sin())
+    _check_parts("polar", abs, angle)
+    return _joined(abs * angle.cos(), abs * angle.sin())
 
 
 composite(
@@ -189,20 +197,23 @@ composite(
 # ---- conjugates and angles -------------------------------------------------------------------
 
 defop(
-    "conj_physical(Operand self) -> Tensor",
+    "conjugate(Operand self) -> Tensor",
     POINTWISE,
-    eager=lambda a: numpy.conjugate(a) if a.dtype.kind == "c" else a,
-    expr="self",
-    accepts="bifc",
+    eager=numpy.conjugate,
+    accepts="c",
     conjugates=False,
-    vjp=lambda s, g: _op("conj_physical", g) if g.dtype.is_complex else g,
-    doc="The conjugate, computed: imaginary parts negated.",
+    vjp=lambda s, g: _op("conjugate", g),
+    method=False,
+    function=False,
+    torch="torch.conj_physical",
+    doc="Complex numbers with their imaginary parts negated.",
 )
-composite(
-    "conj(Tensor(a) self) -> Tensor(a)",
-    lambda self: _op("conj_physical", self) if self.dtype.is_complex else self,
-    "The conjugate: imaginary parts negated; a real tensor itself.",
-)
+for _name in ("conj", "conj_physical"):
+    composite(
+        f"{_name}(Tensor(a) self) -> Tensor(a)",
+        lambda self: _op("conjugate", self) if self.dtype.is_complex else self,
+        "The conjugate: imaginary parts negated; a real tensor itself.",
+    )
 for _name in ("resolve_conj", "resolve_neg"):
     composite(
         f"{_name}(Tensor(a) self) -> Tensor(a)",
@@ -219,7 +230,7 @@ composite(
 def _isreal(self):
     if self.dtype.is_complex:
         return _IMAGINARY(self) == 0
-    return _op("full", tuple(self.layout.shape), True, dtypes.bool, self.device)
+    return _op("logical_or", _op("eq", self, self), True)
 
 
 composite(
@@ -247,7 +258,7 @@ def _angle_vjp(s, g):
 
 
 defop(
-    "angle(Operand self) -> Tensor",
+    "phase(Operand self) -> Tensor",
     POINTWISE,
     eager=_angle,
     expr="select(self != self, self, select(self < 0, 3.141592653589793, minimum(abs(self), 0)))",
@@ -256,5 +267,13 @@ defop(
     saves="self",
     conjugates=False,
     vjp=_angle_vjp,
+    method=False,
+    function=False,
+    torch="torch.angle",
     doc="The angle of the complex number in radians; 0 or pi for a real one.",
+)
+composite(
+    "angle(Tensor self) -> Tensor",
+    lambda self: _op("phase", self.contiguous() if self.dtype.is_complex else self),
+    "The angle of the complex number in radians, row-major; 0 or pi for a real one.",
 )

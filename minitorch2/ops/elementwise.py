@@ -15,7 +15,7 @@ from minitorch2.autograd.graph import fit_gradient
 from minitorch2.backends import primitives
 from minitorch2.dispatch import call
 from minitorch2.ops.arithmetic import WHERE, where
-from minitorch2.ops.table import POINTWISE, Meta, Op, defop, lookup
+from minitorch2.ops.table import POINTWISE, Meta, Op, defop
 
 
 def _float(name, expr, vjp, saves, doc, eager=None, accepts="bifc"):
@@ -162,12 +162,8 @@ def _sgn_vjp(s, g):
         return g * 0
     size = s.self.abs()
     safe = where(size == 0, 1.0, size)
-    along = (g * _conj(s.result)).real
+    along = (g * s.result.conj()).real
     return where(size == 0, 0.0, (g - s.result * along) / safe)
-
-
-def _conj(z):
-    return call(lookup("conj_physical"), (z,))
 
 
 defop(

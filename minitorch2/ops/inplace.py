@@ -156,6 +156,8 @@ def _inplace_form(op: Op):
             if self.requires_grad or any(getattr(value, "requires_grad", False) for value in rest):
                 source = call(lookup("clone"), (self,))  # the vjp needs the value before the write
         result = call(op, (source, *rest))
+        if result is self:
+            return self
         if result.dtype is not self.dtype:
             if not dtypes.can_cast(result.dtype, self.dtype):
                 raise DtypeError(
@@ -202,6 +204,7 @@ FUNCTIONS_TOO = ("conj_physical", "relu", "exp", "sqrt", "abs", "neg", "tanh", "
 BUFFERED = ("masked_fill", "masked_scatter")  # torch reads their operands before it writes
 WITHOUT = ("maximum", "minimum", "isnan", "isinf", "isfinite")
 OTHERS = (
+    "conj_physical",
     "masked_fill",
     "clamp",
     "div",

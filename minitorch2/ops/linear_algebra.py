@@ -12,6 +12,7 @@ import numpy
 from minitorch2.dispatch import call
 from minitorch2.errors import DtypeError, LinearAlgebraError, ShapeError
 from minitorch2.layouts import broadcast_shapes
+from minitorch2.ops.arithmetic import real_part
 from minitorch2.ops.infer import describe_value
 from minitorch2.ops.table import LIBRARY, Meta, defop, lookup
 
@@ -20,7 +21,7 @@ def _op(name, *args):
     return call(lookup(name), args)
 
 
-def _lapack(function, name):
+def lapack(function, name):
     """numpy's function with our errors; 32-bit stays 32-bit."""
 
     def eager(*args):
@@ -37,7 +38,7 @@ def _lapack(function, name):
     return eager
 
 
-def _check(self, name, square=True):
+def check_matrices(self, name, square=True):
     shape = tuple(self.shape)
     asked = f"linalg.{name}({describe_value(self)})"
     if len(shape) < 2:
@@ -53,21 +54,21 @@ def _check(self, name, square=True):
             f"{shape[-1]} matrices",
             "use lstsq or pinv for other matrices",
         )
-    if not self.dtype.is_floating_point or self.dtype.itemsize == 2:
+    if not self.dtype.differentiable or self.dtype.itemsize == 2:
         raise DtypeError(
             asked,
-            f"linalg.{name}: Expected a floating point tensor of 32 or 64 bits as input. Got "
-            f"{self.dtype}",
+            f"linalg.{name}: Expected a floating point or complex tensor of 32 or 64 bits a part "
+            f"as input. Got {self.dtype}",
             "convert: x.float()",
         )
 
 
-def _library(signature, function, infer, vjp, saves, doc, torch_name=""):
+def _library(signature, function, infer, vjp, saves, doc, conjugates=True):
     name = signature.partition("(")[0].removeprefix("linalg_")
     defop(
         signature,
         LIBRARY,
-        eager=_lapack(function, name),
+        eager=lapack(function, name),
         infer=infer,
         vjp=vjp,
         saves=saves,
@@ -77,20 +78,21 @@ def _library(signature, function, infer, vjp, saves, doc, torch_name=""):
         method=False,
         function=False,
         host="LAPACK's",
-        torch=torch_name or f"torch.linalg.{name}",
+        conjugates=conjugates,
+        torch=f"torch.linalg.{name}",
     )
 
 
 def _square(name):
     def infer(self):
-        _check(self, name)
+        check_matrices(self, name)
         return Meta(tuple(self.shape), self.dtype)
 
     return infer
 
 
 def _infer_det(self):
-    _check(self, "det")
+    check_matrices(self, "det")
     return Meta(tuple(self.shape[:-2]), self.dtype)
 
 
@@ -100,9 +102,17 @@ def _det_vjp(s, g):
 
 
 def _infer_slogdet(self):
-    _check(self, "slogdet")
-    meta = Meta(tuple(self.shape[:-2]), self.dtype)
-    return meta, meta
+    check_matrices(self, "slogdet")
+    shape = tuple(self.shape[:-2])
+    return Meta(shape, self.dtype), Meta(shape, self.dtype.to_real())
+
+
+def _slogdet_vjp(s, to_sign, to_logarithm):
+    """log det = log |det| + i arg det: the sign turns by i times the imaginary part."""
+    to_log = to_logarithm
+    if to_sign.dtype.is_complex:
+        to_log = _op("complex", to_logarithm, (to_sign * s.results[0].conj()).imag)
+    return to_log.unsqueeze(-1).unsqueeze(-1) * _op("linalg_inv", s.self).mH
 
 
 _library(
@@ -117,9 +127,10 @@ _library(
     "linalg_slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)",
     numpy.linalg.slogdet,
     _infer_slogdet,
-    lambda s, sign, g: g.unsqueeze(-1).unsqueeze(-1) * _op("linalg_inv", s.self).mT,
-    "self",
+    _slogdet_vjp,
+    "self results",
     "The sign of the determinant and the logarithm of its absolute value.",
+    conjugates=False,
 )
 _library(
     "linalg_inv(Tensor self) -> Tensor",
@@ -131,7 +142,7 @@ _library(
 )
 
 
-def _is_vector(self, other):
+def is_vector(self, other):
     """torch's rule: B is a vector when it has the batch's shape with one size more."""
     return other.ndim == 1 or (
         self.ndim - 1 == other.ndim and tuple(other.shape) == tuple(self.shape[:-1])
@@ -139,13 +150,13 @@ def _is_vector(self, other):
 
 
 def _solve(a, b):
-    if _is_vector(a, b):
+    if is_vector(a, b):
         return numpy.linalg.solve(a, b[..., None])[..., 0]
     return numpy.linalg.solve(a, b)
 
 
 def _infer_solve(self, other):
-    _check(self, "solve")
+    check_matrices(self, "solve")
     asked = f"linalg.solve({describe_value(self)}, {describe_value(other)})"
     if self.dtype is not other.dtype:
         raise DtypeError(
@@ -154,7 +165,7 @@ def _infer_solve(self, other):
             f"{other.dtype} instead",
             "convert one of them",
         )
-    if _is_vector(self, other):
+    if is_vector(self, other):
         return Meta(
             (*broadcast_shapes(self.shape[:-2], other.shape[:-1]), other.shape[-1]), self.dtype
         )
@@ -167,7 +178,7 @@ def _infer_solve(self, other):
 
 
 def _solve_vjp(s, g):
-    vector = _is_vector(s.self, s.other)
+    vector = is_vector(s.self, s.other)
     x = s.result.unsqueeze(-1) if vector else s.result
     g = g.unsqueeze(-1) if vector else g
     to_b = _op("linalg_solve", s.self.mT, g)
@@ -193,10 +204,10 @@ def _half_diagonal(matrix):
 
 def _cholesky_vjp(s, g):
     lower = s.result
-    inner = _half_diagonal(lower.mT @ g.tril())
-    found = _op("linalg_solve", lower.mT, inner)
-    found = _op("linalg_solve", lower.mT, found.mT).mT
-    return (found + found.mT) / 2
+    inner = _half_diagonal(lower.mH @ g.tril())
+    found = _op("linalg_solve", lower.mH, inner)
+    found = _op("linalg_solve", lower.mH, found.mH).mH
+    return (found + found.mH) / 2
 
 
 _library(
@@ -205,12 +216,13 @@ _library(
     _square("cholesky"),
     _cholesky_vjp,
     "result",
-    "The lower triangular L with L @ L.mT = self.",
+    "The lower triangular L with L @ L.mH = self.",
+    conjugates=False,
 )
 
 
 def _infer_qr(self, mode):
-    _check(self, "qr", square=False)
+    check_matrices(self, "qr", square=False)
     *batch, m, n = self.shape
     k = m if mode == "complete" else min(m, n)
     return Meta((*batch, m, k), self.dtype), Meta((*batch, k, n), self.dtype)
@@ -225,11 +237,12 @@ def _qr_vjp(s, to_q, to_r):
             "it is not defined for more columns than rows, or complete factors",
             "use mode='reduced' on tall matrices",
         )
-    middle = r @ to_r.mT - to_q.mT @ q
+    middle = r @ to_r.mH - to_q.mH @ q
     lower = middle.tril(-1)
-    symmetric = lower + lower.mT + _op("diag_embed", middle.diagonal(0, -2, -1), 0, -2, -1)
+    diagonal = real_part(middle.diagonal(0, -2, -1))
+    symmetric = lower + lower.mH + _op("diag_embed", diagonal, 0, -2, -1)
     right = to_q + q @ symmetric
-    return _op("linalg_solve", r, right.mT).mT
+    return _op("linalg_solve", r, right.mH).mH
 
 
 _library(
@@ -239,10 +252,11 @@ _library(
     _qr_vjp,
     "results",
     "An orthonormal Q and an upper triangular R with Q @ R = self.",
+    conjugates=False,
 )
 
 
-def _gaps(values):
+def gaps_between(values):
     """values_j - values_i, with ones on the diagonal (where what is divided is zero)."""
     gaps = values.unsqueeze(-2) - values.unsqueeze(-1)
     size = values.shape[-1]
@@ -251,16 +265,17 @@ def _gaps(values):
 
 
 def _infer_eigh(self, uplo):
-    _check(self, "eigh")
-    return Meta(tuple(self.shape[:-1]), self.dtype), Meta(tuple(self.shape), self.dtype)
+    check_matrices(self, "eigh")
+    values = Meta(tuple(self.shape[:-1]), self.dtype.to_real())
+    return values, Meta(tuple(self.shape), self.dtype)
 
 
 def _eigh_vjp(s, to_values, to_vectors):
     values, vectors = s.results
-    inner = vectors.mT @ to_vectors / _gaps(values)
+    inner = vectors.mH @ to_vectors / gaps_between(values)
     inner = inner - _op("diag_embed", inner.diagonal(0, -2, -1), 0, -2, -1)
     inner = inner + _op("diag_embed", to_values, 0, -2, -1)
-    return vectors @ inner @ vectors.mT
+    return vectors @ inner @ vectors.mH
 
 
 _library(
@@ -269,18 +284,19 @@ _library(
     _infer_eigh,
     _eigh_vjp,
     "results",
-    "Eigenvalues (ascending) and eigenvectors of a symmetric matrix.",
+    "Eigenvalues (ascending) and eigenvectors of a symmetric or Hermitian matrix.",
+    conjugates=False,
 )
 
 
 def _infer_svd(self, full_matrices):
-    _check(self, "svd", square=False)
+    check_matrices(self, "svd", square=False)
     *batch, m, n = self.shape
     k = min(m, n)
     left, right = (m, n) if full_matrices else (k, k)
     return (
         Meta((*batch, m, left), self.dtype),
-        Meta((*batch, k), self.dtype),
+        Meta((*batch, k), self.dtype.to_real()),
         Meta((*batch, right, n), self.dtype),
     )
 
@@ -290,20 +306,28 @@ def _svd_vjp(s, to_u, to_s, to_vh):
     m, n = s.self.shape[-2:]
     k = min(m, n)
     u, vh = u[..., :k], vh[..., :k, :]
-    to_u, to_v = to_u[..., :k], to_vh[..., :k, :].mT
-    v = vh.mT
-    gaps = _gaps(values * values)
-    left = u.mT @ to_u
-    right = v.mT @ to_v
+    to_u, to_v = to_u[..., :k], to_vh[..., :k, :].mH
+    v = vh.mH
+    gaps = gaps_between(values * values)
+    left, right = u.mH @ to_u, v.mH @ to_v
     row = values.unsqueeze(-2)
-    inner = (left - left.mT) / gaps * row + values.unsqueeze(-1) * (right - right.mT) / gaps
-    inner = inner + _op("diag_embed", to_s, 0, -2, -1)
+    turn = without_diagonal(left - left.mH)
+    inner = turn / gaps * row + values.unsqueeze(-1) * (right - right.mH) / gaps
+    diagonal = to_s
+    if left.dtype.is_complex:  # u and v may turn together, element by element
+        inner = without_diagonal(inner)
+        diagonal = to_s + (left - left.mH).diagonal(0, -2, -1) / (2 * values)
+    inner = inner + _op("diag_embed", diagonal, 0, -2, -1)
     found = u @ inner @ vh
     if m > k:
         found = found + (to_u - u @ left) / row @ vh
     if n > k:
-        found = found + u / row @ (to_v - v @ right).mT
+        found = found + u / row @ (to_v - v @ right).mH
     return found
+
+
+def without_diagonal(matrix):
+    return matrix - _op("diag_embed", matrix.diagonal(0, -2, -1), 0, -2, -1)
 
 
 _library(
@@ -313,4 +337,5 @@ _library(
     _svd_vjp,
     "results",
     "Orthonormal U and Vh and singular values S with U @ diag(S) @ Vh = self.",
+    conjugates=False,
 )

@@ -117,8 +117,8 @@ composite(
 )
 composite(
     "vdot(Tensor self, Tensor other) -> Tensor",
-    lambda a, b: a.dot(b),
-    "The sum of the products of two vectors' elements.",
+    lambda a, b: a.conj().dot(b),
+    "The sum of the products of two vectors' elements, the first conjugated.",
 )
 composite(
     "inner(Tensor self, Tensor other) -> Tensor",
@@ -219,7 +219,7 @@ composite(
 )
 composite(
     "linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
-    lambda x, y, dim: (x * y).sum(dim),
+    lambda x, y, dim: (x.conj() * y).sum(dim),
     "Sums of products along a dimension.",
     method=False,
     function=False,
@@ -275,6 +275,7 @@ composite(
     "The p-norm distances between all pairs of rows.",
     method=False,
     precision="full",
+    accepts="bif",
 )
 composite(
     "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
@@ -300,4 +301,5 @@ composite(
     "The cosine of the angle between vectors along a dimension.",
     method=False,
     torch="torch.nn.functional.cosine_similarity",
+    accepts="bif",
 )

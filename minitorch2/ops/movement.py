@@ -199,4 +199,5 @@ defop(
         _op("scatter", _zeros(s.self, g), s.dim, s.results[1], g) if s.self.ndim else g
     ),
     doc="The elements of a dimension in order, and where they were.",
+    accepts="bif",
 )

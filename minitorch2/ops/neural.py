@@ -226,7 +226,7 @@ neural(
 def _rms_norm(input, normalized_shape, weight, eps):
     dims = _normalized_dims(input, normalized_shape, "rms_norm")
     wide = _wide(input.contiguous())
-    eps = _EPSILON[wide.dtype.name] if eps is None else eps
+    eps = _EPSILON[wide.dtype.to_real().name] if eps is None else eps
     result = wide * ((wide * wide).mean(dims, keepdim=True) + eps).rsqrt()
     return (result if weight is None else result * weight).to(input.dtype)
 

@@ -146,4 +146,5 @@ defop(
     host="the largest of overlapping windows, with its place, has no loop nest yet",
     torch="torch.nn.functional.max_pool2d",
     doc="The largest element of each window, and its flat index.",
+    accepts="bif",
 )

@@ -13,6 +13,7 @@ from minitorch2.ops import (
     creation,
     differentiation,
     elementwise,
+    factorizations,
     gathers,
     linear_algebra,
     losses,
@@ -57,6 +58,7 @@ ROW_FILES = (
     statistics,
     searching,
     linear_algebra,
+    factorizations,
     matrices,
     pooling,
 )

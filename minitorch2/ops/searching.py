@@ -68,6 +68,7 @@ defop(
     method=False,
     host="binary search is numpy's",
     doc="Where each value would be inserted into a sorted sequence (each row's own).",
+    accepts="bif",
 )
 
 
@@ -105,6 +106,7 @@ defop(
     method=False,
     host="looking up sets is numpy's",
     doc="Whether each element is among `test_elements`.",
+    accepts="bif",
 )
 
 
@@ -285,7 +287,7 @@ def _scatter_reduce(self, dim, index, src, reduce, include_self):
     counts = counts + 1 if include_self else counts
     none = counts == 0
     counts = _op("where", none, 1, counts)
-    divided = total / counts if self.dtype.is_floating_point else total // counts
+    divided = total / counts if self.dtype.differentiable else total // counts
     return divided if include_self else _op("where", none, untouched, divided)
 
 

@@ -23,7 +23,7 @@ def _op(name, *args):
 
 
 def _floating(dtype):
-    return dtype if dtype.is_floating_point else dtypes.get_default_dtype()
+    return dtype if dtype.differentiable else dtypes.get_default_dtype()
 
 
 def _in_double(function):
@@ -43,6 +43,7 @@ def _library(signature, double, vjp, doc, **fields):
         eager=_in_double(double),
         infer=lambda self, *rest: Meta(tuple(self.shape), _floating(self.dtype)),
         keeps=True,
+        accepts="bif",
         vjp=vjp,
         doc=doc,
         host="a special function, computed element by element",
@@ -192,6 +193,9 @@ def _sinc(x):
 
 
 def _nan_to_num(self, nan, posinf, neginf):
+    if self.dtype.is_complex:  # the parts, each on its own
+        parts = _nan_to_num(_op("view_as_real", self), nan, posinf, neginf)
+        return _op("view_as_complex", parts.contiguous())
     if not self.dtype.is_floating_point:
         return self.clone()
     largest = dtypes.finfo(self.dtype).max
@@ -212,6 +216,8 @@ def _logaddexp(self, other, base):
 def _inverse_hyperbolic(name):
     def asinh(x):
         x = x.to(_floating(x.dtype))
+        if x.dtype.is_complex:
+            return (x + (x * x + 1).sqrt()).log()
         sign = _op("where", x.signbit(), -1.0, 1.0).to(x.dtype)
         size = x * sign  # unlike abs, with a slope at zero
         large = size > 1e10
@@ -223,6 +229,8 @@ def _inverse_hyperbolic(name):
 
     def acosh(x):
         x = x.to(_floating(x.dtype))
+        if x.dtype.is_complex:
+            return (x + (x - 1).sqrt() * (x + 1).sqrt()).log()
         large = x > 1e10
         small = _op("where", large, 2.0, x)
         usual = (small + (small - 1).sqrt() * (small + 1).sqrt()).log()
@@ -236,7 +244,10 @@ def _inverse_hyperbolic(name):
 
 
 composite(
-    "xlogy(Operand self, Operand other) -> Tensor", _xlogy, "self * log(other), 0 where self is 0."
+    "xlogy(Operand self, Operand other) -> Tensor",
+    _xlogy,
+    "self * log(other), 0 where self is 0.",
+    accepts="bif",
 )
 composite("sinc(Tensor self) -> Tensor", _sinc, "sin(pi * self) / (pi * self), 1 at 0.")
 composite(
@@ -248,11 +259,13 @@ composite(
     "logaddexp(Tensor self, Tensor other) -> Tensor",
     lambda a, b: _logaddexp(a, b, math.e),
     "log(exp(self) + exp(other)), without overflow.",
+    accepts="bif",
 )
 composite(
     "logaddexp2(Tensor self, Tensor other) -> Tensor",
     lambda a, b: _logaddexp(a, b, 2),
     "log2(2 ** self + 2 ** other), without overflow.",
+    accepts="bif",
 )
 for _name, _doc in (("asinh", "sine"), ("acosh", "cosine"), ("atanh", "tangent")):
     composite(
@@ -273,14 +286,17 @@ composite(
     "logit(Tensor self, float? eps=None) -> Tensor",
     _logit,
     "The number whose sigmoid is self (limited to [eps, 1 - eps]).",
+    accepts="bif",
 )
 composite(
     "deg2rad(Tensor self) -> Tensor",
     lambda x: x.to(_floating(x.dtype)) * (math.pi / 180),
     "Degrees as radians.",
+    accepts="bif",
 )
 composite(
     "rad2deg(Tensor self) -> Tensor",
     lambda x: x.to(_floating(x.dtype)) * (180 / math.pi),
     "Radians as degrees.",
+    accepts="bif",
 )

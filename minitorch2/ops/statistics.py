@@ -231,12 +231,15 @@ defop(
     infer=_infer_histc,
     host="histograms are numpy's",
     doc="How many elements fall into each of `bins` intervals between min and max.",
+    accepts="bif",
 )
 defop(
     "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
     LIBRARY,
     effects="data_dependent",
-    eager=lambda a, weights, minlength: numpy.bincount(a, weights, minlength).astype(
+    eager=lambda a, weights, minlength: numpy.bincount(
+        a, None if weights is None else weights.real, minlength
+    ).astype(
         numpy.int64
         if weights is None
         else (weights.dtype if weights.dtype.kind == "f" else numpy.float64)
@@ -263,8 +266,8 @@ def _nanmean(self, dim, keepdim, dtype):
 
 
 _OVER = "(Tensor self, int[]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor"
-composite(f"nansum{_OVER}", _nansum, "The sum of the elements that are numbers.")
-composite(f"nanmean{_OVER}", _nanmean, "The mean of the elements that are numbers.")
+composite(f"nansum{_OVER}", _nansum, "The sum of the elements that are numbers.", accepts="bif")
+composite(f"nanmean{_OVER}", _nanmean, "The mean of the elements that are numbers.", accepts="bif")
 composite(
     "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
     lambda self, dim, keepdim: (
@@ -285,7 +288,7 @@ def _cov(self, correction):
     rows = self.reshape((1, -1)) if self.ndim < 2 else self
     centred = rows - rows.mean((1,), keepdim=True)
     count = rows.layout.shape[1] - correction
-    found = centred @ centred.t() / (count if count > 0 else 0.0)
+    found = centred @ centred.mH / (count if count > 0 else 0.0)
     return found if self.ndim == 2 else found.reshape(())
 
 
@@ -293,8 +296,12 @@ def _corrcoef(self):
     found = _cov(self, 1)
     if found.ndim == 0:
         return found / found
-    scale = found.diagonal().sqrt()
-    return (found / scale.unsqueeze(1) / scale.unsqueeze(0)).clamp(-1, 1)
+    diagonal = found.diagonal()
+    scale = (diagonal.real if found.dtype.is_complex else diagonal).sqrt()
+    found = found / scale.unsqueeze(1) / scale.unsqueeze(0)
+    if found.dtype.is_complex:  # the parts, each on its own
+        return _op("view_as_complex", _op("view_as_real", found).clamp(-1, 1))
+    return found.clamp(-1, 1)
 
 
 composite(

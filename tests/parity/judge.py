@@ -64,6 +64,11 @@ def _convolution_part(at: int) -> Callable:
     return part
 
 
+def _lu_parts(x: Any) -> tuple:
+    factors, pivots = torch.linalg.lu_factor(x)
+    return factors, pivots, torch.linalg.lu(x.detach())[0].abs().mT.argmax(-1)
+
+
 SPELLED: dict[str, Callable] = {
     "convolution": _convolution,
     "max_pool": lambda x, *how: torch.nn.functional.max_pool2d(x, *how, return_indices=True),
@@ -79,11 +84,13 @@ SPELLED: dict[str, Callable] = {
     "convolution_to_input": _convolution_part(0),
     "convolution_to_weight": _convolution_part(1),
     "trunc_divide": lambda a, b: torch.div(a, b, rounding_mode="trunc"),
+    "conj": lambda x: x.conj().resolve_conj(),  # ours computes
     "convert": lambda x, dtype: x.to(dtype),
     "slice": _slice,
     "index": _index,
     "index_put": torch.ops.aten.index_put,
     "index_put_": torch.ops.aten.index_put_,
+    "linalg_lu_parts": _lu_parts,
     "rebase": lambda x, data: x + (data - x).detach(),
     "bit_entropy": lambda x, y: torch.nn.functional.binary_cross_entropy(x, y, reduction="none"),
     "reshape": torch.Tensor.reshape,

@@ -5,6 +5,7 @@ In: a row, and for `complex_samples` its real samples. Out: calls on complex64 a
 Example: `complex_samples(lookup("sum"), real)` has `sum` of c128[3,4] where `real` has it of f64.
 """
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy
 
 from minitorch2 import dtypes
 from minitorch2.ops.table import POINTWISE, Op
-from tests.samples.specs import Sample, TensorSpec, call, refused, rough, specs_in, t
+from tests.samples.specs import Sample, TensorSpec, call, of, refused, rough, specs_in, t
 
 LAYOUTS = ("contiguous", "transposed", "sliced", "expanded", "permuted", "offset")
 COMPLEX = ("c128", "c64")
@@ -30,14 +31,14 @@ def binary(op: Op) -> list[Sample]:
     """A pointwise row on operands of which at least one is complex."""
     near = {"low": 0.5, "high": 3}  # divisors and bases away from zero
     found = [
-        call(t((3, 4), a, x, seed="a", **near), t((3, 4), b, y, seed="b", **near))
+        call(t((3, 4), a, x, low=1, seed="a"), t((3, 4), b, y, low=1, seed="b"))
         for a, b, x, y in (
             ("c128", "c128", "contiguous", "contiguous"),
             ("c64", "c64", "transposed", "sliced"),
             ("c64", "c128", "contiguous", "expanded"),
             ("c64", "f32", "contiguous", "contiguous"),
             ("f64", "c64", "contiguous", "contiguous"),
-            ("i64", "c64", "contiguous", "contiguous"),
+            ("i64", "c64", "offset", "contiguous"),
             ("c64", "bf16", "contiguous", "contiguous"),
         )
     ]
@@ -57,7 +58,7 @@ def binary(op: Op) -> list[Sample]:
 def _three(op: Op) -> list[Sample]:
     first = t((3, 4), "bool") if op.name == "where" else t((3, 4), "c128", seed="a")
     last = t((3, 4), "c128", seed="c") if op.name == "where" else 0.25
-    return [call(first, t((3, 4), d, seed="b"), last) for d in COMPLEX]
+    return [call(first, t((3, 4), "c128", x, seed="b"), last) for x in LAYOUTS]
 
 
 def pointwise(op: Op) -> list[Sample]:
@@ -96,6 +97,10 @@ def complex_samples(op: Op, real: list[Sample]) -> list[Sample]:
         each
         for each in real
         if not each.fails
+        and each.smooth
+        and not any(
+            isinstance(given, dtypes.dtype) for given in (*each.args, *each.kwargs.values())
+        )
         and any(spec.dtype in (dtypes.float32, dtypes.float64) for spec in specs_in(each))
     ]
     return [
@@ -149,8 +154,10 @@ def _two_reals(op: Op) -> list[Sample]:
     ]
 
 
-def _sgn(op: Op) -> list[Sample]:
-    return [*_any(op), rough(t((3, 4), "f16")), rough(t((3, 4), "bf16"))]
+def _phase(op: Op) -> list[Sample]:
+    found = [call(t((3, 4), d)) for d in (*COMPLEX, "f64", "f32", "i64", "bool")]
+    specials = of([0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan], "f64")
+    return [*found, rough(specials), rough(of([1j, -1j, -1 + 0j, 1.0], "c128"))]
 
 
 def _adjoint(op: Op) -> list[Sample]:
@@ -161,7 +168,11 @@ OWN = {
     "view_as_real": _parts,
     "view_as_complex": _from_pairs,
     "imag": _parts,
-    **dict.fromkeys(("real", "conj", "resolve_conj", "resolve_neg", "isreal", "angle"), _any),
+    "conjugate": lambda op: unary(op),
+    **dict.fromkeys(
+        ("real", "conj", "conj_physical", "resolve_conj", "resolve_neg", "isreal", "angle"), _any
+    ),
+    "phase": _phase,
     "complex": _two_reals,
     "polar": _two_reals,
     "adjoint": _adjoint,

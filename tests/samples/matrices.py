@@ -46,6 +46,16 @@ def _eigh(op) -> list[Sample]:
     return [rough(positive()), rough(positive(2)), refused(t((2, 3)))]
 
 
+def _eig(op) -> list[Sample]:
+    return [rough(square()), rough(square(2, dtype="f32")), refused(t((2, 3)))]
+
+
+def _lu(op) -> list[Sample]:
+    found = [call(square()), call(square(2, n=4)), call(square(dtype="f32"))]
+    found += [call(t((4, 2), grad=False)), call(t((2, 2, 3), grad=False))]
+    return [*found, refused(t((3,))), refused(t((2, 2), "i64"))]
+
+
 def _svd(op) -> list[Sample]:
     found = [call(t((4, 3)), False), call(t((2, 2, 3)), full_matrices=False)]
     return [*found, call(t((4, 2), grad=False)), refused(t((3,)))]
@@ -116,6 +126,8 @@ OWN = {
     "linalg_qr": _qr,
     "linalg_eigh": _eigh,
     "linalg_svd": _svd,
+    "linalg_eig": _eig,
+    "linalg_lu_parts": _lu,
     **dict.fromkeys(("diag", "diag_embed", "diagflat"), _diagonals),
     "trace": _trace,
     **dict.fromkeys(("addmv", "addr", "addbmm"), _added),
