@@ -123,10 +123,14 @@ def basic_view(tensor: Tensor, index: Any) -> tuple[Tensor, list[Any]]:
 
 def _as_number(part: Any) -> Any:
     """An integer tensor without dimensions selects, as a number does, if it can be looked at."""
-    if isinstance(part, Tensor) and part.ndim == 0 and part.storage.block is not None:
+    if isinstance(part, Tensor) and part.ndim == 0 and _readable(part):
         if part.dtype not in (dtypes.bool, dtypes.uint8) and not part.dtype.is_floating_point:
             return int(part.item())
     return part
+
+
+def _readable(part: Tensor) -> bool:
+    return part.has_elements and part.storage.block is not None
 
 
 def _is_truth(part: Any) -> bool:

@@ -13,7 +13,8 @@ Source: torch.func.functional_call.
 from collections.abc import Mapping
 from typing import Any
 
-from minitorch2.errors import ArgumentValueError
+from minitorch2.errors import ArgumentValueError, OperationError
+from minitorch2.ops.table import lookup
 
 
 def functional_call(
@@ -63,3 +64,42 @@ def _place(module: Any, name: str) -> tuple[dict[str, Any], str]:
         f"the module has no parameter or buffer named {name!r}",
         "take the names from named_parameters()",
     )
+
+
+def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The parameters and buffers of equal modules, stacked: each [number of modules, ...].
+
+    For `vmap` over `functional_call`: an ensemble as one module. Raises OperationError unless all
+    are of one class and one mode.
+    """
+    modules = list(models)
+    if not modules:
+        raise OperationError("stack_module_state([])", "Expected at least one model, got 0")
+    if any(module.training != modules[0].training for module in modules):
+        raise OperationError(
+            "stack_module_state(models)",
+            "Expected all models to have the same training/eval mode",
+            "call .train() or .eval() on all of them",
+        )
+    if any(type(module) is not type(modules[0]) for module in modules):
+        raise OperationError(
+            "stack_module_state(models)", "Expected all models to be of the same class"
+        )
+    parameters = [dict(module.named_parameters()) for module in modules]
+    buffers = [dict(module.named_buffers()) for module in modules]
+    return _stacked(parameters), _stacked(buffers)
+
+
+def _stacked(tables: list[dict[str, Any]]) -> dict[str, Any]:
+    found = {}
+    for name in tables[0]:
+        column = [table[name] for table in tables]
+        wanted = {tensor.requires_grad for tensor in column}
+        if len(wanted) > 1:
+            raise OperationError(
+                "stack_module_state(models)",
+                f"Expected {name} to have the same .requires_grad in all models",
+            )
+        stacked = lookup("stack").public([tensor.detach() for tensor in column], 0)
+        found[name] = stacked.requires_grad_() if wanted.pop() else stacked
+    return found

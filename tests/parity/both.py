@@ -1,0 +1,83 @@
+"""One program, run by minitorch2 and by torch: values, shapes, dtypes, classes and errors agree.
+
+    check(lambda t: t.func.grad(t.sin)(numbers(t, ())))
+
+The program takes the library. It returns tensors, numbers, texts, nested as it likes; when it
+raises in one library it must raise in the other, and `except` clauses written for torch catch ours.
+"""
+
+import warnings
+
+import numpy
+import torch
+
+import minitorch2
+
+LIBRARIES = (minitorch2, torch)
+
+
+def numbers(library, *shape, seed=0, low=-1.0, high=1.0, dtype="float32"):
+    """A tensor of the same uniform numbers in either library."""
+    random = numpy.random.RandomState(seed)
+    values = random.uniform(low, high, shape)
+    return library.tensor(values.tolist(), dtype=getattr(library, dtype))
+
+
+def same(mine, theirs, where="result", tolerance=1e-5):
+    """Compare two results, through tuples, lists and dicts."""
+    if isinstance(theirs, torch.Tensor):
+        assert isinstance(mine, minitorch2.Tensor), f"{where}: {mine!r}"
+        assert str(mine.dtype) == str(theirs.dtype), f"{where}: {mine.dtype}, torch {theirs.dtype}"
+        assert tuple(mine.shape) == tuple(theirs.shape), (
+            f"{where}: {tuple(mine.shape)}, torch {tuple(theirs.shape)}"
+        )
+        assert mine.requires_grad == theirs.requires_grad, (
+            f"{where}: requires_grad {mine.requires_grad}, torch {theirs.requires_grad}"
+        )
+        a, b = mine.detach().numpy(), theirs.detach().resolve_conj().numpy()
+        close = numpy.isclose(a, b, tolerance, tolerance, equal_nan=True)
+        assert close.all(), f"{where}: {a}, torch {b}"
+        return
+    if isinstance(theirs, dict):
+        assert list(mine) == list(theirs), f"{where}: {list(mine)}, torch {list(theirs)}"
+        for key in theirs:
+            same(mine[key], theirs[key], f"{where}[{key!r}]", tolerance)
+        return
+    if isinstance(theirs, (tuple, list)):
+        assert type(mine).__mro__[-2] is type(theirs).__mro__[-2], f"{where}: {type(mine)}"
+        assert len(mine) == len(theirs), f"{where}: {len(mine)}, torch {len(theirs)}"
+        for index, (a, b) in enumerate(zip(mine, theirs, strict=True)):
+            same(a, b, f"{where}[{index}]", tolerance)
+        return
+    if isinstance(theirs, float):
+        assert abs(mine - theirs) <= tolerance * max(1, abs(theirs)), f"{where}: {mine}, {theirs}"
+        return
+    assert mine == theirs, f"{where}: {mine!r}, torch {theirs!r}"
+
+
+def check(program, tolerance=1e-5):
+    """Run a program in both libraries and compare what it gives or raises."""
+    found = []
+    for library in LIBRARIES:
+        try:
+            with warnings.catch_warnings():
+                if library is torch:
+                    warnings.simplefilter("ignore")
+                found.append((program(library), None))
+        except Exception as error:  # torch's refusals count as answers
+            found.append((None, error))
+    (mine, wrong), (theirs, refused) = found
+    if refused is None:
+        if wrong is not None:
+            raise AssertionError(f"torch accepts it; we raise {wrong!r}") from wrong
+        same(mine, theirs, tolerance=tolerance)
+        return
+    assert wrong is not None, f"torch raises {refused!r}; we return {mine!r}"
+    kind = (
+        RuntimeError
+        if isinstance(refused, (NotImplementedError, AssertionError))
+        else type(refused)
+    )
+    if kind.__module__ != "builtins":
+        kind = next(base for base in kind.__mro__ if base.__module__ == "builtins")
+    assert isinstance(wrong, kind), f"we raise {wrong!r}, torch {refused!r}"
