@@ -14,9 +14,11 @@ import numpy
 from minitorch2 import dispatch
 from minitorch2.backends.quiet import restore, silence
 from minitorch2.dtypes import FLOATING, INTEGER, float32, float64
+from minitorch2.errors import DimensionError, Mt2Error, OperationError
 from minitorch2.layouts import Layout, check_inside
 from minitorch2.ops.infer import (
     check_operand,
+    describe,
     infer_pointwise,
     pointwise_dtypes,
     pointwise_layout,
@@ -45,11 +47,22 @@ def run(op: Op, args: tuple) -> Any:
     token = silence()
     try:
         result = op.eager(*[unwrap(argument) for argument in args])  # type: ignore[misc]
+    except (ValueError, IndexError, TypeError) as error:
+        raise _refusal(op, args, error) from error
     finally:
         restore(token)
     if type(result) is tuple:
         return tuple(wrap(finished(op, args, array)) for array in result)
     return wrap(finished(op, args, result))
+
+
+def _refusal(op: Op, args: tuple, error: Exception) -> Exception:
+    """What numpy refuses, said of the operation."""
+    if isinstance(error, Mt2Error):
+        return error
+    kind = DimensionError if isinstance(error, numpy.exceptions.AxisError) else OperationError
+    fix = f"see help(torch.{op.name}) for the sizes and dtypes it takes"
+    return kind(describe(op, args), f"{op.name} cannot take them: {error}", fix)
 
 
 def run_view(op: Op, args: tuple) -> Tensor:

@@ -207,6 +207,7 @@ defop(
 defop(
     "fmod(Operand self, Operand other) -> Tensor",
     POINTWISE,
+    numbers="other",
     eager=_fmod,
     expr="fmod(self, other)",
     accepts="if",
@@ -300,6 +301,7 @@ defop(
 defop(
     "atan2(Operand self, Operand other) -> Tensor",
     POINTWISE,
+    numbers="",
     eager=numpy.arctan2,
     expr="atan2(self, other)",
     promote="float",
@@ -329,6 +331,7 @@ def _minimum_vjp(s, g):
 defop(
     "maximum(Operand self, Operand other) -> Tensor",
     POINTWISE,
+    numbers="",
     eager=numpy.maximum,
     expr="maximum(self, other)",
     saves="self other",
@@ -338,6 +341,7 @@ defop(
 defop(
     "minimum(Operand self, Operand other) -> Tensor",
     POINTWISE,
+    numbers="",
     eager=numpy.minimum,
     expr="minimum(self, other)",
     saves="self other",
@@ -356,6 +360,7 @@ for _name, _function, _symbol in (
     defop(
         f"{_name}(Operand self, Operand other) -> Tensor",
         POINTWISE,
+        numbers="other",
         eager=_function,
         expr=f"self {_symbol} other",
         promote="bool",
@@ -371,6 +376,7 @@ for _name, _logic, _expr in (
     defop(
         f"{_name}(Operand self, Operand other) -> Tensor",
         POINTWISE,
+        numbers="",
         eager=_logic,
         expr=_expr,
         promote="bool",
@@ -430,6 +436,7 @@ def where(condition, self, other):
 defop(
     "lerp(Operand self, Operand end, Operand weight) -> Tensor",
     POINTWISE,
+    numbers="weight",
     accepts="bifc",
     eager=lambda a, b, w: numpy.where(numpy.abs(w) < 0.5, a + w * (b - a), b - (b - a) * (1 - w)),
     expr="select(abs(weight) < 0.5, self + weight * (end - self), "

@@ -24,7 +24,7 @@ from minitorch2.ops import (
 )
 from minitorch2.ops.aliases import ALIASES, IN_PLACE_FUNCTIONS
 from minitorch2.ops.indexing import get_item, set_item
-from minitorch2.ops.infer import is_number
+from minitorch2.ops.infer import is_number, refuse_argument
 from minitorch2.ops.signature import make_function
 from minitorch2.ops.table import Op, all_ops, lookup
 from minitorch2.tensors import Tensor
@@ -237,14 +237,16 @@ def _bind_methods() -> None:
 def bind() -> None:
     """Derive in-place rows and attach everything; called once, when the package is imported."""
     inplace.derive_all()
+    check = Tensor, refuse_argument
     for op in all_ops():
         short_if = state if short_ways.install(op) else None
         write_out = outputs.write_out if outputs.takes_out(op) else None
-        op.public = make_function(op, call, "input" if op.function else None, short_if, write_out)
+        name = "input" if op.function else None
+        op.public = make_function(op, call, name, short_if, write_out, check)
         if op.function:
             functions[op.name] = op.public
         if op.method:
-            setattr(Tensor, op.name, make_function(op, call, None, short_if))
+            setattr(Tensor, op.name, make_function(op, call, None, short_if, None, check))
     for alias, name in ALIASES.items():
         for suffix in ("", "_"):
             if name + suffix in functions:

@@ -14,6 +14,7 @@ from typing import Any
 from minitorch2 import dtypes
 from minitorch2.errors import ArgumentTypeError, DtypeError
 from minitorch2.layouts import Layout, broadcast_shapes, contiguous, normalize_dims
+from minitorch2.ops.signature import must_be_tensor
 from minitorch2.ops.table import Meta, Op
 
 
@@ -97,6 +98,20 @@ def check_operand(op: Op, args: Sequence[Any], position: int) -> None:
         describe(op, args),
         f"argument '{parameter.name}' must be a Tensor"
         f"{' or a number' if parameter.type == 'Operand' else ''}, not {type(value).__name__}",
+        "make a tensor of it first: torch.tensor(value)",
+    )
+
+
+def refuse_argument(op: Op, position: int, value: Any) -> None:
+    """ArgumentTypeError for what is no tensor, unless it is a number where one may stand."""
+    parameter = op.signature.parameters[position]
+    numbers = not must_be_tensor(op, parameter)
+    if numbers and is_number(value) or hasattr(type(value), "__torch_function__"):
+        return
+    raise ArgumentTypeError(
+        f"{op.name}() with {parameter.name}={describe_value(value)}",
+        f"argument '{parameter.name}' (position {position + 1}) must be Tensor"
+        f"{' or a number' if numbers else ''}, not {type(value).__name__}",
         "make a tensor of it first: torch.tensor(value)",
     )
 

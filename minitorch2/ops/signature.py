@@ -134,6 +134,16 @@ def as_variadic(values: tuple, name: str) -> tuple:
     return values
 
 
+def must_be_tensor(op: Any, parameter: Parameter) -> bool:
+    """Whether users may give nothing but a tensor for a parameter."""
+    if parameter.type != "Operand":
+        return parameter.type == "Tensor"
+    if op.numbers is not None:
+        return parameter.name not in op.numbers.split()
+    operands = sum(each.type == "Operand" for each in op.signature.parameters)
+    return operands == 1 and op.kind == "pointwise"
+
+
 _PREPARE = {
     "int[]": "{0} = as_ints({0}, '{0}')",
     "int[...]": "{0} = as_variadic({0}, '{0}')",
@@ -153,12 +163,15 @@ def make_function(
     first: str | None = None,
     short_if: Any = None,
     write_out: Callable | None = None,
+    check: tuple[type, Callable] | None = None,
 ) -> Callable:
     """The public function of an op row: binds its arguments and calls the dispatcher.
 
     `first` renames the first parameter: functions call it `input`, methods `self`, as torch does.
     With `short_if`, the dispatcher's state, the row's short way is tried while it is `direct`.
-    With `write_out`, the function takes out=: `write_out(op, arguments, out)`.
+    With `write_out`, the function takes out=: `write_out(op, arguments, out)`. `check` is the
+    class Tensor and what to call when a tensor parameter gets something else:
+    `refuse(op, position, value)`.
     """
     signature: Signature = op.signature
     declared, passed, lines = [], [], []
@@ -184,6 +197,11 @@ def make_function(
             else:
                 scope[f"default_{index}"] = parameter.default
                 declared.append(f"{name}=default_{index}")
+        checked = parameter.type == "Tensor" or parameter.type == "Operand"
+        if check is not None and checked:
+            missing = f"{name} is not None and " if parameter.optional else ""
+            lines.append(f"if {missing}not isinstance({name}, Tensor): refuse(op, {index}, {name})")
+            scope["Tensor"], scope["refuse"] = check
         if parameter.type in _PREPARE:
             line = _PREPARE[parameter.type].format(name)
             optional = parameter.optional and parameter.type == "Tensor[]"

@@ -63,6 +63,8 @@ class Op:
     expr       a pointwise op's definition for one element; a reduction's combining operation
     promote    pointwise: 'promote', 'float', 'bool' (result bool), 'real' (the result of a complex
                number is real), 'real float' (both), 'convert'
+    numbers    pointwise: the operands that users may give as numbers; where nothing is said, all,
+               if there are several
     accepts    categories the dtype it computes in may have ('b', 'i', 'f', 'c'); where no rule of
                its own asks for it, a row that says nothing takes all
     element    for views that show other elements than the base has: dtype -> dtype
@@ -90,6 +92,7 @@ class Op:
     decomp: Callable | None = None
     expr: str = ""
     promote: str = "promote"
+    numbers: str | None = None
     accepts: str = "bif"
     element: Callable | None = None
     conjugates: bool = True

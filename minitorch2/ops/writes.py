@@ -10,7 +10,7 @@ import numpy
 
 from minitorch2.dispatch import call
 from minitorch2.errors import ShapeError
-from minitorch2.layouts import contiguous
+from minitorch2.layouts import Layout, check_inside, contiguous
 from minitorch2.ops.infer import describe_value
 from minitorch2.ops.table import GATHER, Meta, defop, lookup
 from minitorch2.ops.views import slice_bounds
@@ -119,6 +119,8 @@ defop(
 
 
 def _strided_place(a, size, stride, offset):
+    place = Layout(tuple(size), tuple(stride), offset or 0)
+    check_inside(place, a.size, f"as_strided_scatter({list(size)}, {list(stride)}, {offset})")
     flat = a.reshape(-1)[offset or 0 :]
     steps = tuple(step * a.itemsize for step in stride)
     return numpy.lib.stride_tricks.as_strided(flat, size, steps)

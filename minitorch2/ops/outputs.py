@@ -1,0 +1,94 @@
+"""out= of functions: the result of an operation written into tensors that are there already.
+
+In: a row, its arguments and the tensor (or tensors) to write. Out: the same tensors, resized to
+the result's shape where they had another. `torch.add(a, b, out=c)` is `c.copy_(a + b)` with the
+rules below; no row knows of it.
+
+Source: torch's "out=" notes: no gradients flow, the result's dtype must be castable to that of the
+tensor written, and memory that is read may not be partly written.
+"""
+
+import warnings
+from typing import Any
+
+from minitorch2 import dtypes
+from minitorch2.dispatch import call, state
+from minitorch2.errors import ArgumentTypeError, AutogradError, DeviceError, DtypeError
+from minitorch2.ops.infer import describe, describe_value
+from minitorch2.ops.inplace import check_overlap
+from minitorch2.ops.memory_methods import resize_
+from minitorch2.ops.table import VIEW, Op, lookup
+from minitorch2.tensors import Tensor
+
+
+def takes_out(op: Op) -> bool:
+    """Whether the row's function has out=: it makes new tensors and is no method only."""
+    returned = "".join(op.signature.returns)
+    return op.function and op.kind != VIEW and not op.inplace_of and "(a" not in returned
+
+
+def write_out(op: Op, args: tuple, out: Any) -> Any:
+    """Run `op` and write its results into `out`, which is returned."""
+    several = isinstance(out, (tuple, list))
+    targets = tuple(out) if several else (out,)
+    wrong = [target for target in targets if not isinstance(target, Tensor)]
+    if wrong or len(targets) != len(op.signature.returns):
+        wanted = len(op.signature.returns)
+        raise ArgumentTypeError(
+            f"{describe(op, args)} with out={describe_value(out)}",
+            f"out= must be {'a Tensor' if wanted == 1 else f'a tuple of {wanted} Tensors'}",
+            "make it first: torch.empty(0)",
+        )
+    read = [value for value in _flat(args) if isinstance(value, Tensor)]
+    if state.grad_enabled and any(tensor.requires_grad for tensor in (*read, *targets)):
+        raise AutogradError(
+            f"{describe(op, args)} with out=",
+            f"{op.name}(): functions with out=... arguments don't support automatic "
+            "differentiation, but one of the arguments requires grad",
+            "leave out= away, or work under torch.no_grad()",
+        )
+    for target in targets:
+        for tensor in read:
+            check_overlap(target, tensor)
+    found = call(op, args)
+    results = found if isinstance(found, tuple) else (found,)
+    for target, result in zip(targets, results, strict=True):
+        _write(op, args, target, result)
+    return out
+
+
+def _flat(value: Any) -> list[Any]:
+    if isinstance(value, (tuple, list)):
+        return [found for item in value for found in _flat(item)]
+    return [value]
+
+
+def _write(op: Op, args: tuple, target: Tensor, result: Tensor) -> None:
+    if not dtypes.can_cast(result.dtype, target.dtype):
+        raise DtypeError(
+            f"{describe(op, args)} with out={describe_value(target)}",
+            f"result type {result.dtype} can't be cast to the desired output type {target.dtype}",
+            "give out= the result's dtype, or convert the result",
+        )
+    if target.device != result.device:
+        raise DeviceError(
+            f"{describe(op, args)} with out={describe_value(target)}",
+            f"the result is on {result.device}, out= on {target.device}",
+            "make out= on the same device",
+        )
+    if target.shape != result.shape:
+        _resize(op, target, result)
+    call(lookup("copy_"), (target, result, False))
+
+
+def _resize(op: Op, target: Tensor, result: Tensor) -> None:
+    """Give the tensor written the result's shape; only an empty one may expect it."""
+    if target.numel():
+        warnings.warn(
+            f"An output with one or more elements was resized since it had shape "
+            f"{list(target.shape)}, which does not match the required output shape "
+            f"{list(result.shape)}; pass {op.name} an empty tensor: torch.empty(0)",
+            UserWarning,
+            stacklevel=5,
+        )
+    resize_(target, tuple(result.shape))
