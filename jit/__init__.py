@@ -8,6 +8,7 @@ ir        the graph: grammar, types, printer, parser, verifier, interpreter
 shapes    sizes that are not known yet
 capture   Python bytecode to a captured graph
 guards    when captured code may be used again, as one Python function
+pieces    going on after a break: graph, operation, graph, operation ... in one flat loop
 cache     the entries of one compiled function, and why there is another
 autodiff  captured graph to functional, joint, forward and backward graphs
 passes    the optimizer: one file a pass

@@ -15,23 +15,34 @@ the call runs as Python: it raises the error after the effects that precede it, 
 
 from __future__ import annotations
 
+import functools
+import sys
 import threading
 import types
 import warnings
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any
 
 from minitorch2 import artifacts
 from minitorch2.dispatch import state
 from minitorch2.jit.autodiff.runtime import GraphFailed
+from minitorch2.jit.capture.attempt import call_through
+from minitorch2.jit.capture.captured import CapturedProgram
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.inputs import VARIES
-from minitorch2.jit.capture.program import CapturedProgram, capture, is_plain_python
+from minitorch2.jit.capture.program import capture, is_plain_python
+from minitorch2.jit.capture.resume.place import Place
+from minitorch2.jit.capture.resume.splice import Rest
+from minitorch2.jit.capture.resume.stop import function_of
 from minitorch2.jit.capture.source import Call
 from minitorch2.jit.guards import Guard, GuardSet, short_text
+from minitorch2.jit.pieces import Piece
 
 LIMIT = 8
+LIBRARIES = ("minitorch2.", "numpy.")
+COMPILED_LIBRARIES = ("minitorch2.nn.", "minitorch2.optim.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +53,7 @@ class Entry:
     run: Callable[..., Any]
     guards: GuardSet
     program: CapturedProgram | None
+    compiled: Callable[[list], list] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +84,9 @@ class CodeCache:
     recompiles: list[Recompile] = field(default_factory=list)
     free_sizes: dict[str, frozenset[int]] = field(default_factory=dict)
     breaks: list[GraphBreak] = field(default_factory=list)
+    place: Place | None = None  # where `fn`, the rest of a function, begins
+    root: CodeCache | None = None  # of the function that was compiled
+    children: dict[Hashable, CodeCache] = field(default_factory=dict)
     _lock: Any = field(default_factory=threading.RLock)
     _warned: bool = False
 
@@ -103,6 +118,49 @@ class CodeCache:
             pass
         return self.fn(*args, **kwargs)
 
+    def entry_for(self, values: tuple) -> Entry | None:
+        """The entry for what stands at a place; None when the rest is to run as Python."""
+        key = len(values)
+        for entry in self.entries.get(key, ()):
+            if entry.check(*values):
+                return entry
+        if state.capturing or state.modes:
+            return None
+        with self._lock:
+            return self._find(key, values, {}) or self._add(key, values, {})
+
+    # ---- the family: what is compiled when the function goes on after a break
+
+    def at(self, place: Place) -> CodeCache:
+        """The cache of a place in this function, or in one that it calls at a break."""
+        return self._child(place, lambda: Rest(place), place)
+
+    def called(self, code: CodeType, callee: Any) -> Any:
+        """A function with this code that is called at a break, compiled by itself."""
+        found = function_of(callee)
+        if found is None or found[0].__code__ is not code or not _is_compiled(found[0]):
+            return callee
+        cache = self._child(code, lambda: call_through, None)
+        return functools.partial(cache, found[0], *found[1])
+
+    def _child(self, key: Hashable, make: Callable[[], Any], place: Place | None) -> CodeCache:
+        family = self.root or self
+        found = family.children.get(key)
+        if found is None:
+            with family._lock:
+                unit = f"{family.unit}.{len(family.children) + 1}"
+                made = CodeCache(make(), unit, family.compile_program, False, family.dynamic,
+                                 recompiles=family.recompiles, breaks=family.breaks, place=place,
+                                 root=family)  # fmt: skip
+                found = family.children.setdefault(key, made)
+        return found
+
+    def all_entries(self) -> Iterator[Entry]:
+        """Everything that was compiled: for the function, then for its places and callees."""
+        for cache in (self, *self.children.values()):
+            for entries in cache.entries.values():
+                yield from entries
+
     def _find(self, key: Hashable, args: tuple, kwargs: dict[str, Any]) -> Entry | None:
         """Another thread may have added the entry in the meantime."""
         for entry in self.entries.get(key, ()):
@@ -125,16 +183,21 @@ class CodeCache:
     def _compile(self, args: tuple, kwargs: dict[str, Any]) -> Entry:
         try:
             program = capture(self.fn, args, kwargs, unit=self.unit, dynamic=self.dynamic,
-                              free_sizes=self.free_sizes)  # fmt: skip
+                              free_sizes=self.free_sizes, place=self.place,
+                              resume=not self.fullgraph)  # fmt: skip
         except GraphBreak as stopped:
             if self.fullgraph:
                 raise stopped.as_error() from None
             self.breaks.append(stopped.forgetful())
             check = stopped.guards.check
             return Entry(check, self.fn, stopped.guards, None)
-        run = program.bind(self.compile_program(program))
+        compiled = self.compile_program(program)
+        run = program.bind(compiled)
+        if program.stop is not None:
+            self.breaks.append(program.stop.reason)
+            run = Piece(self.root or self, run, program.stop)
         assert program.guards.check is not None
-        return Entry(program.guards.check, run, program.guards, program)
+        return Entry(program.guards.check, run, program.guards, program, compiled)
 
     def _record(self, entry: Entry, args: tuple, kwargs: dict[str, Any]) -> None:
         """Say why the newest entry does not fit, and learn which sizes change."""
@@ -185,6 +248,14 @@ def _varying(guard: Guard, call: Call) -> frozenset[int]:
         if type(now) is kind and now != guard.expected:
             return VARIES
     return frozenset()
+
+
+def _is_compiled(function: types.FunctionType) -> bool:
+    """Whether a function called at a break is compiled by itself: user code, modules, `optim`."""
+    name = function.__globals__.get("__name__", "")
+    if name.startswith(LIBRARIES):
+        return name.startswith(COMPILED_LIBRARIES)
+    return name == "__main__" or name.partition(".")[0] not in sys.stdlib_module_names
 
 
 def bound_to(cache: CodeCache, owner: Any) -> types.MethodType:

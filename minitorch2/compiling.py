@@ -284,10 +284,9 @@ class CompiledFunction:
 
     def _programs(self) -> Iterator[tuple[CapturedProgram, CompiledProgram | None]]:
         """What was captured, in order, and what it was compiled to (unless it runs op by op)."""
-        for entry in (entry for group in self.cache.entries.values() for entry in group):
+        for entry in self.cache.all_entries():
             if entry.program is not None:
-                late = getattr(entry.run, "__globals__", {}).get("COMPILED")
-                program = getattr(late, "run", None)
+                program = getattr(entry.compiled, "run", None)
                 yield entry.program, program if isinstance(program, CompiledProgram) else None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

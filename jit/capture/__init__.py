@@ -18,7 +18,10 @@ Reading order:
 - handlers: one for each instruction
 - gradients: backward inside captured code
 - interpreter: the machine itself
+- resume: going on after a break
 - emit: the host function
 - trace: what happened at each instruction
+- captured: what comes of it
+- attempt: one run of the machine, to its end or to a break
 - program: `capture(fn, args, kwargs)`, the entry
 """

@@ -15,19 +15,26 @@ from __future__ import annotations
 
 import linecache
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 from minitorch2.artifacts import Span
 from minitorch2.errors import GraphBreakError
 
+# What Python does at a break, before capture goes on or instead of that.
+OPERATION = "the operation"
+REST = "the rest of the function"
+CALL = "the function from the last break on"
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One reason: its code, what is the matter, and what the user may do."""
+    """One reason: its code, what is the matter, what the user may do, what runs as Python."""
 
     code: str
     explanation: str
     hints: tuple[str, ...]
+    runs: str = OPERATION
 
 
 ROWS = (
@@ -90,11 +97,24 @@ ROWS = (
         "aliased-inputs",
         "Two inputs share memory and one of them is written.",
         ("Pass a clone of one of them.",),
+        CALL,
     ),
     Row(
         "exception-escapes",
-        "The function ends with an exception; it runs as Python so that the traceback is true.",
+        "An exception that leaves the function is raised by Python, so that its traceback is true.",
         (),
+    ),
+    Row(
+        "exception-lives-on",
+        "An exception is raised that a later break will see; Python raises it, so that its "
+        "traceback is true.",
+        (),
+    ),
+    Row(
+        "debugger",
+        "A debugger looks at the frame from now on.",
+        ("Take it out again.",),
+        REST,
     ),
     Row(
         "may-fail",
@@ -105,6 +125,7 @@ ROWS = (
         "too-long",
         "The function runs through too many instructions or calls too deeply while captured.",
         ("Compile the body of the loop instead of the loop.",),
+        CALL,
     ),
     Row(
         "random-generator",
@@ -120,11 +141,13 @@ ROWS = (
         "mode-active",
         "Another mode or hook watches every operation right now.",
         ("Call the compiled function outside of it.",),
+        CALL,
     ),
     Row(
         "internal",
         "Capture itself failed here; the call runs as Python. Please report it.",
         (),
+        CALL,
     ),
 )
 BY_CODE = {row.code: row for row in ROWS}
@@ -138,6 +161,7 @@ class GraphBreak(Exception):
         self.detail = detail
         self.span = span
         self.guards: Any = None  # the GuardSet of the calls that would stop here again
+        self.callee: CodeType | None = None  # the function it was in, called from the compiled one
         super().__init__(detail)
 
     def forgetful(self) -> GraphBreak:

@@ -26,13 +26,14 @@ from minitorch2.jit.capture.inputs import Inputs
 from minitorch2.jit.capture.members import Members
 from minitorch2.jit.capture.mode import CaptureMode, capture_origin
 from minitorch2.jit.capture.opcodes import break_reason
+from minitorch2.jit.capture.resume.suspend import Suspended
 from minitorch2.jit.capture.rules.dispatching import call_native, class_rule, function_rule
 from minitorch2.jit.capture.source import Source
 from minitorch2.jit.capture.state import CaptureState, Frame
 from minitorch2.jit.capture.trace import Trace
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Lazy, NotKnown, UserRaise, Value
 from minitorch2.jit.capture.values.constants import Constant
-from minitorch2.jit.capture.values.exceptions import ExceptionValue
+from minitorch2.jit.capture.values.exceptions import ExceptionValue, LastInstruction
 from minitorch2.jit.capture.values.floats import lowered_operands
 from minitorch2.jit.capture.values.functions import FunctionValue
 from minitorch2.jit.capture.values.iterators import LIST_ITERATOR, GeneratorValue, IteratorValue
@@ -55,6 +56,11 @@ class Machine(Inputs, Members):
         self.trace = trace
         self.free_sizes = free_sizes
         self.mode = CaptureMode(state, self.lift)
+        self.root: Frame | None = None  # the frame of the compiled function itself
+        self.left: Frame | None = None  # the frame called from the root that was left last
+        self.left_step = 0  # what the root was doing then
+        self.stop_step: int | None = None  # where to stop, when an earlier try broke there
+        self.raised_at: dict[int, tuple[int, Value]] = {}  # where the root saw each exception first
 
     # ---- running frames
 
@@ -109,6 +115,9 @@ class Machine(Inputs, Members):
         if len(state.frames) > MAX_DEPTH:
             self.stop("too-long", f"{len(state.frames)} calls deep")
         frame.started = True
+        is_root = not state.frames
+        if is_root:
+            self.root = frame
         state.frames.append(frame)
         instructions = frame.program.instructions
         try:
@@ -118,6 +127,9 @@ class Machine(Inputs, Members):
                     frame.current = current
                     frame.index += 1
                     state.step += 1
+                    frame.step = state.step
+                    if state.step == self.stop_step:
+                        raise Suspended(frame)
                     if state.step > MAX_STEPS:
                         self.stop("too-long", f"{MAX_STEPS} instructions")
                     handler = HANDLERS.get(current.name)
@@ -128,6 +140,9 @@ class Machine(Inputs, Members):
                         found = handler(self, frame, current)
                     except UserRaise as raised:
                         error = raised
+                        if is_root:
+                            place = frame.step, raised.value
+                            self.raised_at.setdefault(id(raised.value), place)
                         continue
                     self.trace.after(frame, current)
                     if found is RETURNED or found is YIELDED:
@@ -137,6 +152,8 @@ class Machine(Inputs, Members):
                 error = None
         finally:
             state.frames.pop()
+            if len(state.frames) == 1:
+                self.left, self.left_step = frame, state.frames[0].step
             if frame.is_user:
                 state.last_span = frame.current.span
 
@@ -148,7 +165,7 @@ class Machine(Inputs, Members):
             raise error
         del frame.stack[handler.depth :]
         if handler.lasti:
-            frame.stack.append(Constant(frame.current.offset))
+            frame.stack.append(LastInstruction(frame.current.offset))
         frame.stack.append(error.value)
         frame.index = handler.target
 

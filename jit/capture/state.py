@@ -36,7 +36,7 @@ class Frame:
 
     __slots__ = (
         "program", "code", "index", "stack", "slots", "globals", "function", "keywords",
-        "result", "started", "current",
+        "result", "started", "current", "step",
     )  # fmt: skip
 
     def __init__(self, code: CodeType, globals: GlobalsValue, function: Value | None):
@@ -52,6 +52,7 @@ class Frame:
         self.keywords: tuple[str, ...] = ()  # set by KW_NAMES for the next call
         self.result: Value | None = None
         self.started = False
+        self.step = 0  # of the whole capture, when the current instruction began
         self.current: Instruction = self.program.instructions[0]
 
     def name_of(self, slot: int) -> str:

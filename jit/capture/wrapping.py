@@ -62,7 +62,8 @@ NATIVE_CALLABLES = (
     classmethod,
     functools._lru_cache_wrapper,
 )
-NATIVE_BASES = (int, float, complex, str, bytes, tuple, list, dict, set, frozenset, BaseException)
+INSTANCES = (types.SimpleNamespace, BaseException)  # of native classes, but with a __dict__
+NATIVE_BASES = (int, float, complex, str, bytes, tuple, list, dict, set, frozenset)
 
 
 def wrap(machine: Machine, object: Any, source: Source) -> Value:
@@ -96,7 +97,7 @@ def wrap(machine: Machine, object: Any, source: Source) -> Value:
     state.guard_type(source, kind)
     if isinstance(object, tuple) and is_plain_tuple(kind):
         return _tuple(machine, object, source)
-    instance = kind.__flags__ & HEAP or kind is types.SimpleNamespace
+    instance = kind.__flags__ & HEAP or isinstance(object, INSTANCES)
     if instance and not isinstance(object, NATIVE_BASES):
         value: Value = ObjectValue(kind, object, source)
     else:
@@ -190,12 +191,14 @@ def function_value(machine: Machine, object: types.FunctionType, source: Source)
     return FunctionValue(object.__code__, scope, cells, object, source)
 
 
-def cell_value(machine: Machine, cell: types.CellType, source: Source) -> CellValue:
+def cell_value(
+    machine: Machine, cell: types.CellType, source: Source, name: str = "cell"
+) -> CellValue:
     """A closure cell; one object, one value."""
     known = machine.state.by_id.get(id(cell))
     if isinstance(known, CellValue):
         return known
-    name = source.name if isinstance(source, CellSource) else "cell"
+    name = source.name if isinstance(source, CellSource) else name
     value = CellValue(name, None, cell, source)
     machine.state.remember(cell, value)
     return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.handlers.registry import PY312, PY313, RETURNED, YIELDED, handles
-from minitorch2.jit.capture.instructions import Instruction
+from minitorch2.jit.capture.instructions import Instruction, Program
 from minitorch2.jit.capture.protocols import identical
 from minitorch2.jit.capture.state import Frame
 from minitorch2.jit.capture.values.base import NULL, UserRaise, Value
@@ -87,10 +87,15 @@ def for_iter(machine: Machine, frame: Frame, ins: Instruction) -> None:
         frame.stack.append(found)
         return
     frame.stack.pop()
-    jump(frame, ins)
-    # The interpreter skips the instructions that only tidy up after the loop.
-    if PY312 and frame.program.instructions[frame.index].name == "END_FOR":
-        frame.index += 2 if PY313 else 1
+    assert ins.target is not None
+    frame.index = after_loop(frame.program, ins.target)
+
+
+def after_loop(program: Program, target: int) -> int:
+    """Where a loop goes on at its end: behind the instructions that only tidy up after it."""
+    if PY312 and program.instructions[target].name == "END_FOR":
+        return target + (2 if PY313 else 1)
+    return target
 
 
 @handles("END_FOR")

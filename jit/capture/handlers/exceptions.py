@@ -10,7 +10,7 @@ from minitorch2.jit.capture.state import Frame
 from minitorch2.jit.capture.values.base import UserRaise
 from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.constants import Constant
-from minitorch2.jit.capture.values.exceptions import ExceptionValue
+from minitorch2.jit.capture.values.exceptions import ExceptionValue, PreviousException
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
@@ -41,7 +41,7 @@ def reraise(machine: Machine, frame: Frame, ins: Instruction) -> None:
 @handles("PUSH_EXC_INFO")
 def push_exc_info(machine: Machine, frame: Frame, ins: Instruction) -> None:
     error = frame.stack.pop()
-    frame.stack.append(machine.state.exception or Constant(None))
+    frame.stack.append(PreviousException(machine.state.exception))
     frame.stack.append(error)
     machine.state.exception = error
 
@@ -49,7 +49,8 @@ def push_exc_info(machine: Machine, frame: Frame, ins: Instruction) -> None:
 @handles("POP_EXCEPT")
 def pop_except(machine: Machine, frame: Frame, ins: Instruction) -> None:
     previous = frame.stack.pop()
-    machine.state.exception = None if isinstance(previous, Constant) else previous
+    previous.pending = False
+    machine.state.exception = previous.value
 
 
 @handles("CHECK_EXC_MATCH")

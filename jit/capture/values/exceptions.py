@@ -14,6 +14,35 @@ if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
     from minitorch2.jit.capture.interpreter import Machine
 
+
+class PreviousException:
+    """The stack item of PUSH_EXC_INFO: the exception that was active before, or None.
+
+    `pending` until POP_EXCEPT makes it the active one again; what is left of it then is nothing.
+    """
+
+    __slots__ = ("value", "pending")
+
+    def __init__(self, value: Value | None):
+        self.value = value
+        self.pending = True
+
+    def describe(self) -> str:
+        return "the exception before"
+
+
+class LastInstruction:
+    """The stack item of some exception handlers: the offset of the instruction that raised."""
+
+    __slots__ = ("offset",)
+
+    def __init__(self, offset: int):
+        self.offset = offset
+
+    def describe(self) -> str:
+        return f"offset {self.offset}"
+
+
 LINKS = ("__cause__", "__context__", "__suppress_context__", "__traceback__", "__notes__")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import minitorch2 as torch
 from minitorch2.jit.cache import CodeCache
 from minitorch2.jit.capture.program import capture
-from minitorch2.jit.ir.interpreter import interpret
+from minitorch2.jit.ir.interpreter import interpret, run_captured
 from minitorch2.tensors import Tensor
 
 
@@ -15,12 +15,20 @@ def through_interpreter(program: Any) -> Any:
     return lambda inputs: interpret(program.graph, inputs)
 
 
+def recorded(program: Any) -> Any:
+    """The captured graph, run op by op under autograd."""
+
+    def run(inputs: list) -> list:
+        with torch.enable_grad():
+            return run_captured(program.graph, inputs)
+
+    return run
+
+
 def compiled(fn: Any, **options: Any) -> CodeCache:
-    """A compiled function whose graphs are interpreted; breaks are errors unless asked for."""
+    """A compiled function whose graphs run op by op; breaks are errors unless asked for."""
     options.setdefault("fullgraph", True)
-    return CodeCache(
-        fn, f"test:{getattr(fn, '__name__', 'module')}#0", through_interpreter, **options
-    )
+    return CodeCache(fn, f"test:{getattr(fn, '__name__', 'module')}#0", recorded, **options)
 
 
 def same(left: Any, right: Any) -> bool:

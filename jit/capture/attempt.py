@@ -1,0 +1,305 @@
+"""One run of the machine over a call: to its end, to a break, or to where an earlier run broke.
+
+In: a function and the arguments of one call, or a `Place` and what stands there. Out: a
+`CapturedProgram`, or the `GraphBreak` that stopped it and the step before which the frame of the
+function can be left, so that Python goes on from there.
+
+A run is thrown away whole when it breaks: the next one stops before the step that broke, and
+nothing of what the break left half done is in it. See Note [Breaks are found by running twice].
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from typing import Any
+
+from minitorch2 import artifacts, dispatch
+from minitorch2.config import config
+from minitorch2.jit import guards as kinds
+from minitorch2.jit.capture.captured import CapturedProgram
+from minitorch2.jit.capture.emit import Emitter
+from minitorch2.jit.capture.graph_break import CALL, GraphBreak
+from minitorch2.jit.capture.inputs import written_apart
+from minitorch2.jit.capture.interpreter import Machine
+from minitorch2.jit.capture.resume.place import Place
+from minitorch2.jit.capture.resume.stop import Stop, function_of
+from minitorch2.jit.capture.resume.suspend import Suspended, place_of, restored
+from minitorch2.jit.capture.source import (
+    ArgumentSource,
+    AttributeSource,
+    RootSource,
+    argument_names,
+)
+from minitorch2.jit.capture.state import CaptureState, Frame
+from minitorch2.jit.capture.trace import Trace
+from minitorch2.jit.capture.values.base import NotKnown, UserRaise, Value
+from minitorch2.jit.capture.values.objects import HOOK_TABLES
+from minitorch2.jit.capture.values.sequences import TupleValue
+from minitorch2.jit.guards import GuardSet
+from minitorch2.nn.module import Module
+from minitorch2.tensors import Tensor
+
+_MODES = ("grad_enabled", "inference", "autocast")  # of dispatch.state, and what calls leave there
+
+# Note [Breaks are found by running twice]
+# When an instruction breaks, part of it has happened: operands are popped, a callee has run half
+# its way, containers hold what it put there. Instead of undoing that, the machine starts again and
+# stops before the instruction, whose number in the order of execution is known from the first run.
+
+
+class Attempt:
+    """One run of the machine over a call: to its end, to a break, or to the step of a break that
+    an earlier attempt met."""
+
+    def __init__(
+        self, fn: Any, args: tuple, kwargs: dict[str, Any], unit: str, chosen: Any,
+        place: Place | None, step: int | None = None, reason: GraphBreak | None = None,
+    ):  # fmt: skip
+        names = argument_names(len(args), tuple(kwargs), _parameter_names(fn))
+        positional = tuple(place.names() if place is not None else names)
+        self.guards = GuardSet(unit, positional, tuple(kwargs), fn)
+        self.state = CaptureState(_graph_name(unit), self.guards)
+        for guard in kinds.mode_guards(dispatch.state.grad_enabled):
+            self.guards.add(guard)
+        self.trace = Trace(artifacts.listening(), self.state)
+        self.machine = Machine(self.state, self.trace, chosen)
+        self.machine.stop_step = step
+        self.reason = reason
+        self.fn, self.args, self.kwargs, self.unit, self.place = fn, args, kwargs, unit, place
+        self.finished = False
+
+    def run(self) -> CapturedProgram:
+        """The program, or what stopped the capture."""
+        state = self.state
+        before = _modes()
+        if dispatch.state.modes:
+            raise GraphBreak("mode-active", "capture under another dispatch mode")
+        hooks = dispatch.state.saved_hooks
+        dispatch.state.capturing, dispatch.state.saved_hooks = True, ()
+        stop: Stop | None = None
+        try:
+            try:
+                result = self._call()
+            except Suspended as suspended:
+                stop, result = self._suspended(suspended.frame)
+            after = _modes()
+        except UserRaise as raised:
+            text = _raised_text(raised.value)
+            raise GraphBreak("exception-escapes", text, state.span()) from raised
+        except NotKnown as unknown:
+            what = unknown.args[0].describe()
+            raise GraphBreak("unknown-operation", f"{what} is used as a plain value") from unknown
+        except RecursionError:
+            raise GraphBreak("too-long", "calls too deep to follow", state.span()) from None
+        finally:
+            dispatch.state.capturing, dispatch.state.saved_hooks = False, hooks
+            _set_modes(before)
+        self.finished = True
+        _check_memory(state)
+        return self._program(result, before, after, stop)
+
+    def _call(self) -> Value:
+        """Run the call, or the frame of the place, on values."""
+        machine, positional = self.machine, self.guards.positional
+        values = [
+            machine.lazy(value, ArgumentSource(name))
+            for name, value in zip(positional, self.args, strict=True)
+        ]
+        if self.place is not None:
+            return machine.run(restored(machine, self.place, values, self.args))
+        named = {n: machine.lazy(value, ArgumentSource(n)) for n, value in self.kwargs.items()}
+        if self.fn is call_through:
+            return machine.call(values[0], values[1:], named)
+        root = machine.wrap(
+            self.fn, RootSource(getattr(self.fn, "__name__", type(self.fn).__name__))
+        )
+        return machine.call(root, values, named)
+
+    def _suspended(self, frame: Frame) -> tuple[Stop, Value]:
+        """The break, and a tuple of what stands there."""
+        assert self.reason is not None
+        place, values = place_of(self.machine, frame)
+        return Stop(place, self.reason.forgetful(), self.reason.callee), TupleValue(values)
+
+    def _program(
+        self, result: Value, before: tuple, after: tuple, stop: Stop | None
+    ) -> CapturedProgram:
+        state = self.state
+        emitter = Emitter(state, self.fn)
+        text = emitter.finish(
+            result, dict(zip(_MODES, zip(before, after, strict=True), strict=True))
+        )
+        for size_guard in state.environment.guards:
+            self.machine.add_size_guard(size_guard)
+        state.builder.assumptions = [guard.condition for guard in state.environment.guards]
+        graph = state.builder.build()
+        inputs = tuple(item.source for item in state.inputs)
+        return CapturedProgram(
+            self.unit, graph, _finished(state.guards), inputs, text, emitter.writer.namespace,
+            emitter.compiled, stop,
+        )  # fmt: skip
+
+    # ---- what stopped it
+
+    def stopped(self, error: Exception) -> GraphBreak:
+        """The break, with its place and the guards under which it comes again."""
+        found = error if isinstance(error, GraphBreak) else _internal(error)
+        found.span = found.span or self.state.span()
+        found.guards = _finished(self.guards)
+        root, left = self.machine.root, self.machine.left
+        if root is not None and left is not None and self.machine.left_step == root.step:
+            found.callee = left.code
+        return found
+
+    def stop_step(self, error: Exception) -> int | None:
+        """The step before which the root frame can be left, so that Python goes on from there."""
+        root = self.machine.root
+        if self.finished or root is None or not isinstance(error, GraphBreak | NotKnown):
+            return None
+        if isinstance(error, GraphBreak) and error.row.runs == CALL:
+            return None
+        if root.code is not self._root_code() or root.code.co_flags & inspect.CO_GENERATOR:
+            return None
+        raised = error.__cause__
+        if isinstance(raised, UserRaise) and raised.value.source is None:
+            return self.machine.raised_at[id(raised.value)][0]
+        return root.step
+
+    def _root_code(self) -> types.CodeType | None:
+        """The code of the frame whose result is the result of the call."""
+        if self.place is not None:
+            return self.place.code
+        fn = self.args[0] if self.fn is call_through else self.fn
+        while isinstance(fn, functools.partial):
+            fn = fn.func
+        if isinstance(fn, Module) and not any(getattr(fn, name) for name in HOOK_TABLES):
+            fn = fn.forward
+        found = function_of(fn)
+        return found[0].__code__ if found is not None else None
+
+    # ---- telling
+
+    def told(self, stopped: GraphBreak) -> GraphBreak:
+        """Emit what there is to tell of a capture that came to nothing."""
+        artifacts.emit("capture.source", self.unit, SourceText(self.fn, self.place))
+        artifacts.emit("capture.bytecode", self.unit, str(self.trace), rows=self.trace.facts())
+        _emit_break(self.unit, stopped)
+        return stopped
+
+    def tell(self, program: CapturedProgram) -> None:
+        """Emit the stages of a capture."""
+        unit, trace = self.unit, self.trace
+        artifacts.emit("capture.source", unit, SourceText(self.fn, self.place))
+        artifacts.emit("capture.bytecode", unit, str(trace), rows=trace.facts())
+        guards = program.guards
+        artifacts.emit("capture.guards", unit, guards, host=program.source_text,
+                       guards=guards.facts())  # fmt: skip
+        artifacts.emit("capture.graph", unit, program.graph)
+        if program.stop is not None:
+            _emit_break(unit, program.stop.reason)
+
+
+def _emit_break(unit: str, stopped: GraphBreak) -> None:
+    artifacts.emit("capture.break", unit, stopped.text(), code=stopped.row.code,
+                   detail=stopped.detail, where=str(stopped.span or ""))  # fmt: skip
+
+
+def call_through(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """A call whose function is an argument: what is compiled for functions called at a break."""
+    return function(*args, **kwargs)
+
+
+def _internal(error: Exception) -> GraphBreak:
+    """A mistake of capture itself: the call runs as Python, unless checks are on."""
+    if config.check:
+        raise error
+    return GraphBreak("internal", f"{type(error).__name__}: {error}")
+
+
+def _modes() -> tuple:
+    return tuple(getattr(dispatch.state, name) for name in _MODES)
+
+
+def _set_modes(modes: tuple) -> None:
+    for name, mode in zip(_MODES, modes, strict=True):
+        setattr(dispatch.state, name, mode)
+
+
+def _raised_text(error: Value) -> str:
+    """`it raises KeyError: 'x'`, as far as capture knows the text."""
+    text = f"it raises {error.python_type().__name__}"
+    try:
+        return f"{text}: {str(error.known()).splitlines()[0]}"
+    except Exception:
+        return text
+
+
+def _finished(guards: GuardSet) -> GuardSet:
+    guards.compile()
+    return guards
+
+
+def _check_memory(state: CaptureState) -> None:
+    """Inputs that are written must share memory with no other input, now and later, and none of
+    their elements may be another one too (an expanded tensor)."""
+    tensors = [item for item in state.inputs if isinstance(item.object, Tensor)]
+    written = [item for item in tensors if state.is_written(item)]
+    for item in written:
+        if item.object.layout.overlaps_itself():
+            raise GraphBreak("aliased-inputs", f"{item.source} is written", state.span())
+        if item.object.requires_grad:  # whether a write is allowed depends on it
+            state.guard_value(AttributeSource(item.source, "is_leaf"), item.object.is_leaf)
+    if not written or len(tensors) < 2:
+        return
+    # The written ones first: the guard compares them with each other and with the rest.
+    ordered = [*written, *(item for item in tensors if item not in written)]
+    if not written_apart(tuple(item.object for item in ordered), len(written)):
+        raise GraphBreak("aliased-inputs", f"{written[0].source} is written", state.span())
+    sources = tuple(item.source for item in ordered)
+    listed = ", ".join(f"{{{index}}}" for index in range(len(sources)))
+    test = f"not <written_apart>(({listed},), {len(written)})"
+    state.guards.add(
+        kinds.plain_guard(
+            "alias", sources, test, "did not share memory", state.span(),
+            written_apart=written_apart,
+        )
+    )  # fmt: skip
+
+
+def _parameter_names(fn: Any) -> tuple[str, ...]:
+    """Parameter names for the generated functions, so that they read like the user's."""
+    forward = getattr(fn, "forward", None)
+    function = fn if isinstance(fn, types.FunctionType | types.MethodType) else forward
+    if isinstance(function, types.MethodType):
+        code = getattr(function.__func__, "__code__", None)
+        return code.co_varnames[1 : code.co_argcount] if code is not None else ()
+    if isinstance(function, types.FunctionType):
+        return function.__code__.co_varnames[: function.__code__.co_argcount]
+    return ()
+
+
+def _graph_name(unit: str) -> str:
+    text = unit.rpartition(":")[2].partition("#")[0]
+    text = "".join(character if character.isalnum() else "_" for character in text).strip("_")
+    return text if text and not text[0].isdigit() else f"graph_{text}"
+
+
+class SourceText:
+    """The user's source of a function, read only when somebody looks."""
+
+    __slots__ = ("fn", "place")
+
+    def __init__(self, fn: Any, place: Place | None = None):
+        self.fn, self.place = fn, place
+
+    def __str__(self) -> str:
+        fn = self.fn if self.place is None else self.place.code
+        is_code = inspect.isroutine(fn) or inspect.iscode(fn)
+        found = fn if is_code else getattr(fn, "forward", type(fn))
+        try:
+            lines, first = inspect.getsourcelines(found)
+        except (OSError, TypeError):
+            return "(no source)"
+        return "".join(f"{first + index:>5}  {line}" for index, line in enumerate(lines)).rstrip()

@@ -1,0 +1,220 @@
+"""A graph break: the operation that Python does, and the places from which the call goes on.
+
+In: the `Place` of the frame before the operation, and the objects that stand there. Out: `perform`
+does the operation and answers a `Turn` with the objects of the next place: behind the instruction,
+at the target of a jump, or at the user's own `except` when the operation raised. An exception that
+nobody in this function catches is raised from here; its traceback names the user's line, because
+the operation runs in code spliced from the user's.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any
+
+from minitorch2.jit.capture.graph_break import OPERATION, GraphBreak
+from minitorch2.jit.capture.handlers.control_flow import after_loop
+from minitorch2.jit.capture.instructions import Handler, decode
+from minitorch2.jit.capture.resume.liveness import live_slots
+from minitorch2.jit.capture.resume.operations import (
+    END,
+    NEXT,
+    PLAIN,
+    TRUTH,
+    Operation,
+    operation_at,
+)
+from minitorch2.jit.capture.resume.place import ACTIVE, NULL, VALUE, Place
+from minitorch2.jit.capture.resume.splice import (
+    Inputs,
+    Prologue,
+    encode,
+    frame_inputs,
+    operation_code,
+)
+
+Compiled = Callable[[CodeType, Any], Any]
+
+
+@dataclass(eq=False, slots=True)
+class Turn:
+    """One way on: the next place, and which of the objects of this one go along."""
+
+    place: Place
+    taken: tuple[int, ...]
+    cache: Any = None  # what is compiled for the place, once it was looked up
+
+    def values(self, values: tuple, results: tuple = ()) -> tuple:
+        """The objects of the next place."""
+        return tuple([values[index] for index in self.taken]) + results
+
+
+@dataclass(eq=False, slots=True)
+class Stop:
+    """The end of one graph. `callee` is the code of the function in which it broke, when the
+    operation is the call of it: that function is compiled by itself."""
+
+    place: Place
+    reason: GraphBreak
+    callee: CodeType | None = None
+    operation: Operation | None = None
+    code: CodeType | None = None
+    inputs: Inputs | None = None
+    constants: tuple = ()
+    callee_index: int | None = None
+    turns: dict[Any, Turn | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.reason.row.runs == OPERATION:
+            self.operation = operation_at(self.place.code, self.place.index)
+        if self.operation is not None:
+            self._build(self.operation)
+
+    def _build(self, operation: Operation) -> None:
+        """The code of the operation alone."""
+        place = self.place
+        named = dict(operation.constants)
+        self.constants = tuple(named.values())
+        constant_at = {name: place.width + index for index, name in enumerate(named)}
+        sources: list[int] = []
+        active = [d for d, kind in enumerate(place.stack) if kind == ACTIVE]
+        pushes: list[bool] = []
+        for operand in operation.operands:
+            index = constant_at.get(operand) if isinstance(operand, str) else self._index(operand)
+            pushes.append(index is not None)
+            if index is not None:
+                sources.append(index)
+        if active:
+            sources.insert(0, place.value_index(active[-1]))  # type: ignore[arg-type]
+        self.inputs, own, unbound = frame_inputs(place, tuple(sources))
+        prologue = Prologue(place, own, unbound)
+        if active:
+            prologue.activate()
+        for is_object in pushes:
+            prologue.push(VALUE if is_object else NULL)
+        count = 1 if operation.kind in (TRUTH, NEXT) else operation.pushed.count(VALUE)
+        ending = b"" if count == 1 else encode("BUILD_TUPLE", count)
+        ending += (encode("SWAP", 2) + encode("POP_TOP")) * operation.dropped
+        room = len(operation.operands) + count + 4
+        self.code = operation_code(
+            prologue, own, place.index, operation.body, ending, room, bool(active)
+        )
+        if self.callee is not None and operation.callee is not None:
+            first = self._index(operation.operands[0])  # type: ignore[arg-type]
+            second = self._index(operation.operands[1])  # type: ignore[arg-type]
+            self.callee_index = second if first is None else first
+
+    def _index(self, operand: int) -> int | None:
+        return self.place.value_index(len(self.place.stack) + operand)
+
+    # ---- doing it
+
+    def perform(self, values: tuple, compiled: Compiled) -> tuple[Turn, tuple]:
+        """Do the operation; where the call goes on, with what. `compiled` wraps a function that
+        is called here and compiled by itself."""
+        operation, given = self.operation, values
+        assert operation is not None and self.inputs is not None and self.code is not None
+        if self.callee_index is not None:
+            given = list(values)  # type: ignore[assignment]
+            assert self.callee is not None
+            called = compiled(self.callee, values[self.callee_index])
+            given[self.callee_index] = called  # type: ignore[index]
+        if self.constants:
+            given = (*given, *self.constants)
+        function, arguments = self.inputs.function(self.code, self.place, given)
+        failure: BaseException | None = None
+        try:
+            result = function(*arguments)
+        except BaseException as error:
+            if self._handler() is None:
+                raise
+            failure = error
+        if failure is not None:
+            return self._caught(values, failure)
+        return self._went_on(operation, values, result)
+
+    def _went_on(self, operation: Operation, values: tuple, result: Any) -> tuple[Turn, tuple]:
+        if operation.kind == PLAIN:
+            turn = self._turn(None)
+            results = (result,) if operation.pushed.count(VALUE) == 1 else result
+            return turn, turn.values(values, results)
+        if operation.kind == NEXT:
+            turn = self._turn(result is END)
+            return turn, turn.values(values, () if result is END else (result,))
+        turn = self._turn(not result)  # the operation was `not x`
+        return turn, turn.values(values)
+
+    def _caught(self, values: tuple, error: BaseException) -> tuple[Turn, tuple]:
+        """The way to the user's handler; the traceback starts at the user's frame, as it would."""
+        trace = error.__traceback__
+        while trace is not None and trace.tb_frame.f_code is not self.code:
+            trace = trace.tb_next
+        error.__traceback__ = trace or error.__traceback__
+        turn = self._turn("caught")
+        return turn, turn.values(values, (error,))
+
+    # ---- the ways on
+
+    def _handler(self) -> Handler | None:
+        return decode(self.place.code).handler_at(self.place.index)
+
+    def _turn(self, outcome: Any) -> Turn:
+        found = self.turns.get(outcome)
+        if found is None:
+            found = self.turns[outcome] = self._made(outcome)
+        return found
+
+    def _made(self, outcome: Any) -> Turn:
+        operation, stack = self.operation, self.place.stack
+        assert operation is not None
+        program = decode(self.place.code)
+        instruction = program.instructions[self.place.index]
+        index = self.place.index + 1
+        left = stack[: len(stack) - operation.popped]
+        if outcome == "caught":
+            handler = self._handler()
+            assert handler is not None
+            offset = (instruction.offset,) if handler.lasti else ()
+            return self._to(handler.target, (*stack[: handler.depth], *offset), (VALUE,))
+        if operation.kind == NEXT and outcome is True:
+            assert instruction.target is not None
+            return self._to(after_loop(program, instruction.target), stack[:-1], ())
+        if operation.kind == TRUTH:
+            wanted = "IF_TRUE" in instruction.name
+            if outcome is wanted:
+                assert instruction.target is not None
+                return self._to(instruction.target, left, ())
+            return self._to(index, stack[:-1], ())
+        return self._to(index, left, operation.pushed)
+
+    def _to(self, index: int, kept: tuple, pushed: tuple[str, ...]) -> Turn:
+        """The place at an instruction, with the lower part of this stack and new items."""
+        place = self.place
+        live = live_slots(place.code, index)
+        slots = tuple(slot for slot in place.slots if slot in live)
+        taken = [place.slots.index(slot) for slot in slots]
+        depths = range(sum(1 for kind in kept if kind in (VALUE, ACTIVE)))
+        taken += [len(place.slots) + depth for depth in depths]
+        cells = tuple(slot for slot in place.cells if slot in slots)
+        made = Place(place.code, index, slots, cells, (*kept, *pushed), place.globals,
+                     place.globals_id)  # fmt: skip
+        return Turn(made, tuple(taken))
+
+
+def function_of(callee: Any) -> tuple[types.FunctionType, tuple] | None:
+    """The Python function that a call runs, and what comes before the arguments."""
+    if isinstance(callee, types.FunctionType):
+        return callee, ()
+    if isinstance(callee, types.MethodType):
+        found = function_of(callee.__func__)
+        return None if found is None else (found[0], (*found[1], callee.__self__))
+    if isinstance(callee, type):
+        return None
+    call = inspect.getattr_static(type(callee), "__call__", None)
+    if isinstance(call, types.FunctionType):
+        return call, (callee,)
+    return None

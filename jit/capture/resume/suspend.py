@@ -1,0 +1,113 @@
+"""The frame of the machine at a break: which place it is, and the values that stand there.
+
+In: the machine, with its root frame before the instruction that Python is to do. Out: the `Place`
+and its values, in the order in which the host function returns them.
+
+An exception that was made during capture has no traceback yet. If one is alive at the break, the
+break must come earlier, where it was raised: `RaisedHere` says at which step.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from minitorch2.artifacts import Span
+from minitorch2.jit.capture.resume.liveness import cell_slots, live_slots
+from minitorch2.jit.capture.resume.place import ACTIVE, NULL, VALUE, Place, name_of
+from minitorch2.jit.capture.state import Frame
+from minitorch2.jit.capture.values.base import NULL as NO_OBJECT
+from minitorch2.jit.capture.values.base import Value
+from minitorch2.jit.capture.values.constants import Constant
+from minitorch2.jit.capture.values.exceptions import (
+    ExceptionValue,
+    LastInstruction,
+    PreviousException,
+)
+from minitorch2.jit.capture.values.namespaces import CellValue
+from minitorch2.jit.capture.wrapping import cell_value
+
+if TYPE_CHECKING:
+    from minitorch2.jit.capture.interpreter import Machine
+
+
+class Suspended(BaseException):
+    """The machine has reached the step at which it is to stop; `frame` is the root frame.
+
+    No exception of the captured program, so that no handler and no guard of capture sees it.
+    """
+
+    def __init__(self, frame: Frame):
+        super().__init__()
+        self.frame = frame
+
+
+class RaisedHere(Exception):
+    """Stop at this step instead: Python must raise the exception that is made there."""
+
+    def __init__(self, step: int, span: Span | None):
+        super().__init__(step)
+        self.step, self.span = step, span
+
+
+def place_of(machine: Machine, frame: Frame) -> tuple[Place, list[Value]]:
+    """The place of a frame before its current instruction, and the values there."""
+    code = frame.code
+    index = frame.index - 1
+    live, cells = live_slots(code, index), cell_slots(code)
+    slots = [s for s, held in enumerate(frame.slots) if held is not None and s in live]
+    values: list[Value] = [frame.slots[slot] for slot in slots]
+    held_cells = [s for s in slots if s in cells and isinstance(frame.slots[s], CellValue)]
+    kinds: list[str | int] = []
+    actives = _active_exceptions(machine, frame)
+    for item in frame.stack:
+        if item is NO_OBJECT:
+            kinds.append(NULL)
+        elif isinstance(item, LastInstruction):
+            kinds.append(item.offset)
+        elif isinstance(item, PreviousException):
+            kinds.append(ACTIVE if item.pending else VALUE)
+            values.append(actives.pop(0) if item.pending else Constant(None))
+        else:
+            kinds.append(VALUE)
+            values.append(item)
+    for value in values:
+        if isinstance(value, ExceptionValue) and value.source is None:
+            step, _ = machine.raised_at.get(id(value), (frame.step, None))
+            if step != frame.step:
+                raise RaisedHere(step, machine.state.span())
+    table = frame.globals.table
+    place = Place(code, index, tuple(slots), tuple(held_cells), tuple(kinds), table, id(table))
+    return place, values
+
+
+def _active_exceptions(machine: Machine, frame: Frame) -> list[Any]:
+    """For each level of exception handling, the exception that is active there."""
+    levels = [item for item in frame.stack if isinstance(item, PreviousException)]
+    before = [item.value for item in levels if item.pending]
+    return [*before[1:], machine.state.exception]
+
+
+def restored(machine: Machine, place: Place, values: list[Value], objects: tuple) -> Frame:
+    """The frame of a place, with these values in it."""
+    frame = Frame(place.code, machine.globals_value(place.globals), None)
+    waiting = list(values)
+    for slot, object in zip(place.slots, objects, strict=False):
+        value = waiting.pop(0)
+        if slot in place.cells:
+            assert value.source is not None
+            value = cell_value(machine, object, value.source, name_of(place.code, slot))
+        frame.slots[slot] = value
+    active: Value | None = None
+    for kind in place.stack:
+        if kind == NULL:
+            frame.stack.append(NO_OBJECT)
+        elif kind == ACTIVE:
+            frame.stack.append(PreviousException(active))
+            active = waiting.pop(0)
+        elif kind == VALUE:
+            frame.stack.append(waiting.pop(0))
+        else:
+            frame.stack.append(LastInstruction(kind))  # type: ignore[arg-type]
+    machine.state.exception = machine.real(active) if active is not None else None
+    frame.index = place.index
+    return frame

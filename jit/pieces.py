@@ -1,0 +1,93 @@
+"""The calls that go on after a break: graph, operation, graph, operation ... in one flat loop.
+
+In: the objects that a program handed over at its break. Out: what the function returns. Each place
+has a cache of its own, with guards, found through the operation that leads there; a loop that
+breaks in its body comes back to the same places and uses what was compiled for them.
+
+    values = program(x, y)              # the graph so far, and the side effects in order
+    turn, values = stop.perform(values) # Python does the one operation
+    values = turn.cache ... (values)    # what was compiled from there on
+
+When an operation inside a graph fails, nothing of that piece has happened: the rest of the function
+runs as Python from where the piece began.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import CodeType
+from typing import Any, Protocol
+
+from minitorch2.jit.autodiff.runtime import GraphFailed
+from minitorch2.jit.capture.resume.place import Place
+from minitorch2.jit.capture.resume.splice import Rest
+from minitorch2.jit.capture.resume.stop import Stop
+
+MAX_DEPTH = 25  # calls that go on inside one another; Python's own stack is needed for each
+_depth = threading.local()
+
+
+class PlaceCache(Protocol):
+    """What was compiled for one place."""
+
+    fn: Callable[..., Any]  # the rest of the function, as Python
+
+    def entry_for(self, values: tuple) -> Any:
+        """The entry whose guards hold, compiled if need be; None when Python is to run."""
+
+
+class Family(Protocol):
+    """The caches of one compiled function: its places, and the functions it calls at breaks."""
+
+    def at(self, place: Place) -> PlaceCache:
+        """The cache of a place."""
+
+    def called(self, code: CodeType, callee: Any) -> Any:
+        """A function that is called at a break, compiled by itself."""
+
+
+class Piece:
+    """A program that ends at a break, and all that comes after it: called like the function."""
+
+    __slots__ = ("family", "host", "stop", "rest")
+
+    def __init__(self, family: Family, host: Callable[..., tuple], stop: Stop):
+        self.family, self.host, self.stop = family, host, stop
+        self.rest: Rest | None = None if stop.operation is not None else Rest(stop.place)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return go_on(self, self.host(*args, **kwargs))
+
+
+def go_on(piece: Piece, values: tuple) -> Any:
+    """From a break to the end of the function."""
+    family = piece.family
+    depth = getattr(_depth, "count", 0)
+    compiled = family.called if depth < MAX_DEPTH else _as_it_is
+    _depth.count = depth + 1
+    try:
+        while True:
+            if piece.rest is not None:
+                return piece.rest(*values)
+            turn, values = piece.stop.perform(values, compiled)
+            cache = turn.cache
+            if cache is None:
+                cache = turn.cache = family.at(turn.place)
+            entry = cache.entry_for(values)
+            if entry is None:
+                return cache.fn(*values)
+            run = entry.run
+            try:
+                if type(run) is not Piece:
+                    return run(*values)
+                values = run.host(*values)
+            except GraphFailed:
+                return cache.fn(*values)
+            piece = run
+    finally:
+        _depth.count = depth
+
+
+def _as_it_is(code: CodeType, callee: Any) -> Any:
+    return callee
