@@ -100,8 +100,9 @@ def compile_graph(
     plan, fusion = plan_graph(graph, lowered, options.fuse)
     if listening():
         refusals = tuple(map(str, fusion.refusals))
-        emit("loops.fused", unit, listing(plan, refusals), graph=graph.name,
-             kernels=kernel_count(plan), refusals=list(refusals),
+        again = tuple(map(str, fusion.recomputed))
+        emit("loops.fused", unit, listing(plan, refusals + again), graph=graph.name,
+             kernels=kernel_count(plan), refusals=list(refusals), recomputed=list(again),
              eager=eager_steps(plan))  # fmt: skip
     compiled = generate(graph, plan, options)
     if listening():

@@ -81,6 +81,9 @@ class Value:
     id: str
     type: Type
 
+    def __hash__(self) -> int:
+        return hash(self.id)  # of a string: kept in it
+
     def __str__(self) -> str:
         return f"%{self.id}"
 

@@ -7,6 +7,7 @@ frames.py    the loops of a kernel, and where a nest falls in them
 rewrite.py   walking and rebuilding loop IR
 assemble.py  a group of nests as one kernel
 hazards.py   writes into inputs that would disturb reads
+recompute.py  what is cheaper computed again than stored
 fusion.py    the groups, and a reason for every refusal
 loops.py     loops collapsed and made parallel
 gpu.py       the same loops dealt to a GPU's blocks, warps, threads and vectors

@@ -13,7 +13,7 @@ Merging is allowed when
 Source: greedy bottom-up fusion as in XLA and Inductor.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from minitorch2.jit.ir.graph import Value
@@ -24,6 +24,7 @@ from minitorch2.kernels.schedule.assemble import Assembled, Refused, assemble
 from minitorch2.kernels.schedule.frames import Frame, frame_of
 from minitorch2.kernels.schedule.hazards import check_writes
 from minitorch2.kernels.schedule.program import Program, Unit, results
+from minitorch2.kernels.schedule.recompute import Recomputed, recompute
 
 MAX_BUFFERS = 24
 SMALL_ROW = 4096  # a single row of at most so many elements may be stored by one thread
@@ -31,10 +32,14 @@ SMALL_ROW = 4096  # a single row of at most so many elements may be stored by on
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Units that run as one step; `frame` is None for what is no nest."""
+    """Units that run as one step; `frame` is None for what is no nest.
+
+    `copies` are nests of other groups whose results it computes again: see recompute.py.
+    """
 
     units: tuple[int, ...]
     frame: Frame | None = None
+    copies: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +62,16 @@ class Fusion:
         self.groups: dict[int, Group] = {}
         self.owner: list[int] = []
         self.refusals: list[Refusal] = []
+        self.recomputed: list[Recomputed] = []
+        self.copied: dict[int, set[int]] = {}  # unit -> groups that compute it again
         self.makers: dict[Value, int] = {}
+        self.value_readers: dict[Value, set[int]] = {}  # of what units make
         self.sources: list[set[int]] = []
         self.users: list[set[int]] = []
         self.readers: dict[Value, list[int]] = {}
         self.reach: dict[int, int] = {}
-        self.last: set[int] = set()
+        self.writers: set[int] = set()  # units that write into an input
+        self.fragile: set[int] = set()  # units that may fail: every write waits for them
         for number, unit in enumerate(program.units):
             frame = frame_of(unit) if isinstance(unit, Nest) else None
             self.groups[number] = Group((number,), frame)
@@ -72,7 +81,7 @@ class Fusion:
         self._connect()
 
     def _connect(self) -> None:
-        """Edges between units: reads, and writes into inputs after every read of them."""
+        """Edges between units: reads; writes into inputs after every read, and what may fail."""
         self.sources = [
             {self.makers[value] for value in reads if value in self.makers} for reads in self.reads
         ]
@@ -81,17 +90,21 @@ class Fusion:
             for value, number in self.makers.items()
             if value in self.program.targets
         }
-        fragile = any(
-            isinstance(unit, HostStep) or (isinstance(unit, Nest | Scatter) and unit.may_fail())
-            for unit in self.program.units
-        )
+        self.fragile = {
+            number for number, unit in enumerate(self.program.units)
+            if isinstance(unit, HostStep)
+            or (isinstance(unit, Nest | Scatter) and unit.may_fail())
+        }  # fmt: skip
         for target, writer in writers.items():
             for number, reads in enumerate(self.reads):
                 if number != writer and target in reads:
                     self.sources[writer].add(number)
-        self.last = set(writers.values()) if fragile else set()
-        for writer in self.last:
-            self.sources[writer] |= set(range(len(self.reads))) - set(writers.values())
+            self.sources[writer] |= self.fragile - {writer}
+        self.writers = set(writers.values())
+        self.value_readers = {value: set() for value in self.makers}
+        for number, reads in enumerate(self.reads):
+            for value in reads & self.value_readers.keys():
+                self.value_readers[value].add(number)
         self.users = [set() for _ in self.reads]
         for number, sources in enumerate(self.sources):
             for source in sources:
@@ -124,6 +137,7 @@ class Fusion:
         if self.enabled:
             for number in range(len(self.program.units)):
                 self.grow(number)
+            self.recomputed = recompute(self)
         return self.ordered()
 
     def grow(self, number: int) -> None:
@@ -187,7 +201,8 @@ class Fusion:
             group = first if first.frame is None else second
             unit = self.program.units[group.units[0]]
             raise Refused(f"{unit.node.op} is a step of its own")
-        if (set(first.units) | set(second.units)) & self.last:
+        both = set(first.units) | set(second.units)
+        if both & self.writers and both & self.fragile:
             raise Refused("writes wait until nothing can fail any more")
         if self.between(a, b):
             raise Refused("another step stands between them")
@@ -283,11 +298,54 @@ class Fusion:
         for unit in units:
             nest = self.nest(unit)
             kept = nest.result in self.program.kept or nest.result in self.program.targets
-            readers = {u for u in self.users[unit] if nest.result in self.reads[u]}
+            readers = self.value_readers[nest.result]
             checks = nest.may_fail() and not readers  # what may fail runs, used or not
-            if kept or checks or readers - inside:
+            elsewhere = self.reading_groups(nest.result) if self.copied else readers - inside
+            if kept or checks or elsewhere:
                 needed.append(nest)
         return needed
+
+    # what recompute.py asks and changes
+
+    def reading_groups(self, value: Value) -> set[int]:
+        """The groups that read a value from memory."""
+        unit, readers = self.makers[value], self.value_readers[value]
+        groups = {self.owner[u] for u in readers}
+        groups |= {group for u in readers for group in self.copied.get(u, ())}
+        return groups - self.copied.get(unit, set()) - {self.owner[unit]}
+
+    def is_kept(self, value: Value) -> bool:
+        """Whether a value needs memory whoever reads it."""
+        return value in self.program.kept or value in self.program.targets
+
+    def writers_of(self, values: Iterable[Value]) -> set[int]:
+        """The groups that write into these inputs at the end."""
+        targets, wanted = self.program.targets, set(values)
+        return {self.owner[unit] for value, unit in self.makers.items()
+                if targets.get(value) in wanted}  # fmt: skip
+
+    def waits(self, group: int, other: int) -> bool:
+        """Whether a group runs with or after another one."""
+        return group == other or bool(self.reach[other] >> group & 1)
+
+    def put_before(self, first: int, second: int) -> None:
+        """Have a group wait for another one that did not wait for it."""
+        unit, later = self.groups[first].units[0], self.groups[second].units[0]
+        self.sources[later].add(unit)
+        self.users[unit].add(later)
+        found = 1 << second | self.reach[second]
+        for group, reachable in self.reach.items():
+            if group == first or reachable >> first & 1:
+                self.reach[group] = reachable | found
+
+    def check_copies(self, group: Group, reads: set[Value]) -> None:
+        """Raise Refused unless a group can be one kernel with its copies, reading these values."""
+        stored = self.stored(group.units)
+        if len(reads) + len(stored) > MAX_BUFFERS:
+            raise Refused(f"one kernel would touch more than {MAX_BUFFERS} buffers")
+        nests = [self.nest(unit) for unit in sorted(group.units + group.copies)]
+        assert group.frame is not None
+        check_writes(assemble(self.program, group.frame, nests, stored, "trial").kernel)
 
     def ordered(self) -> list[Group]:
         """Groups after their producers; among those that are ready, program order."""
@@ -310,7 +368,7 @@ class Fusion:
     def assembled(self, group: Group, name: str) -> Assembled:
         """The kernel of a group of nests."""
         assert group.frame is not None
-        nests = [self.nest(unit) for unit in group.units]
+        nests = [self.nest(unit) for unit in sorted(group.units + group.copies)]
         return assemble(self.program, group.frame, nests, self.stored(group.units), name)
 
 

@@ -83,6 +83,30 @@ def test_a_write_joins_its_producer_only_where_nothing_reads_later():
     assert any("other iterations still read" in refusal for refusal in refusals)
 
 
+def test_a_write_waits_for_what_may_fail_and_joins_the_rest():
+    """The update is one kernel in place, although a bad index may stop the call before it."""
+    made, refusals = plan(
+        "%0: f32[8,32] = index_select(%x, 0, %i)",
+        "%1: f32[] = sum(%0)",
+        "%2: f32[64,32] = mul(%y, 0.5)",
+        "%3: f32[64,32] = add(%2, %1)",
+        inputs="%i: i64[8], %x: f32[64,32], %y: f32[64,32]",
+        returns="%1",
+        writes="writes (%y <- %3)",
+    )
+    assert kernel_count(made) == 2
+    last = made.steps[-1].kernel
+    assert [buffer.mode for buffer in last.buffers].count("inout") == 1
+    made, refusals = plan(
+        "%0: f32[64,32] = index_select(%x, 0, %i)",
+        inputs="%i: i64[64], %x: f32[64,32], %y: f32[64,32]",
+        returns="",
+        writes="writes (%y <- %0)",
+    )
+    assert kernel_count(made) == 2
+    assert any("nothing can fail any more" in refusal for refusal in refusals)
+
+
 def test_an_operand_in_another_order_needs_no_copy():
     made, _ = plan(
         "%0: f32[32,8,8] = transpose(%x, 0, 2)",
