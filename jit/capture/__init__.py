@@ -13,6 +13,7 @@ Reading order:
 - inputs: tensors and numbers that enter
 - members: attributes of classes and instances
 - protocols: operators, comparisons, keys
+- specials: special methods of native classes, by name
 - binding: arguments to parameters
 - rules: calls that are not inlined
 - handlers: one for each instruction

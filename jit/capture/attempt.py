@@ -25,7 +25,7 @@ from minitorch2.jit.capture.inputs import written_apart
 from minitorch2.jit.capture.interpreter import Machine
 from minitorch2.jit.capture.resume.place import Place
 from minitorch2.jit.capture.resume.stop import Stop, function_of
-from minitorch2.jit.capture.resume.suspend import Suspended, place_of, restored
+from minitorch2.jit.capture.resume.suspend import RaisedHere, Suspended, place_of, restored
 from minitorch2.jit.capture.source import (
     ArgumentSource,
     AttributeSource,
@@ -65,10 +65,12 @@ class Attempt:
             self.guards.add(guard)
         self.trace = Trace(artifacts.listening(), self.state)
         self.machine = Machine(self.state, self.trace, chosen)
-        self.machine.stop_step = step
+        if step is not None:
+            self.machine.stop_step = step
         self.reason = reason
         self.fn, self.args, self.kwargs, self.unit, self.place = fn, args, kwargs, unit, place
         self.finished = False
+        self.emitter: Emitter | None = None
 
     def run(self) -> CapturedProgram:
         """The program, or what stopped the capture."""
@@ -121,13 +123,14 @@ class Attempt:
         """The break, and a tuple of what stands there."""
         assert self.reason is not None
         place, values = place_of(self.machine, frame)
+        self.reason.span = self.reason.span or frame.current.span
         return Stop(place, self.reason.forgetful(), self.reason.callee), TupleValue(values)
 
     def _program(
         self, result: Value, before: tuple, after: tuple, stop: Stop | None
     ) -> CapturedProgram:
         state = self.state
-        emitter = Emitter(state, self.fn)
+        self.emitter = emitter = Emitter(state, self.fn)
         text = emitter.finish(
             result, dict(zip(_MODES, zip(before, after, strict=True), strict=True))
         )
@@ -145,7 +148,10 @@ class Attempt:
 
     def stopped(self, error: Exception) -> GraphBreak:
         """The break, with its place and the guards under which it comes again."""
-        found = error if isinstance(error, GraphBreak) else _internal(error)
+        if isinstance(error, RaisedHere):
+            found = GraphBreak("exception-lives-on", "an exception is raised")
+        else:
+            found = error if isinstance(error, GraphBreak) else _internal(error)
         found.span = found.span or self.state.span()
         found.guards = _finished(self.guards)
         root, left = self.machine.root, self.machine.left
@@ -153,19 +159,39 @@ class Attempt:
             found.callee = left.code
         return found
 
-    def stop_step(self, error: Exception) -> int | None:
-        """The step before which the root frame can be left, so that Python goes on from there."""
+    def earlier_step(self, error: Exception, step: int | None) -> int | None:
+        """The step before which the root frame can be left, so that Python goes on from there;
+        earlier than the one at which this run was to stop."""
         root = self.machine.root
-        if self.finished or root is None or not isinstance(error, GraphBreak | NotKnown):
+        if root is None or root.code is not self._root_code():
             return None
-        if isinstance(error, GraphBreak) and error.row.runs == CALL:
+        if root.code.co_flags & inspect.CO_GENERATOR:
             return None
-        if root.code is not self._root_code() or root.code.co_flags & inspect.CO_GENERATOR:
+        found = self._step_of(error, root)
+        return found if found is not None and (step is None or found < step) else None
+
+    def _step_of(self, error: Exception, root: Frame) -> int | None:
+        machine = self.machine
+        if isinstance(error, RaisedHere):
+            return error.step
+        if self.finished:  # something that leaves could not be built: where was it made?
+            refused = self.emitter.refused if self.emitter is not None else []
+            steps = [machine.made_at[id(v)][0] for v in refused if id(v) in machine.made_at]
+            return steps[0] if steps else None
+        if not isinstance(error, GraphBreak) or error.row.runs == CALL:
             return None
         raised = error.__cause__
         if isinstance(raised, UserRaise) and raised.value.source is None:
-            return self.machine.raised_at[id(raised.value)][0]
+            return machine.raised_at[id(raised.value)][0]
         return root.step
+
+    def reason_at(self, error: Exception, found: GraphBreak) -> GraphBreak:
+        """Why the next run stops earlier."""
+        if isinstance(error, RaisedHere):
+            return GraphBreak("exception-lives-on", "an exception is raised")
+        if self.finished:
+            return GraphBreak("made-by-python", found.detail)
+        return found
 
     def _root_code(self) -> types.CodeType | None:
         """The code of the frame whose result is the result of the call."""

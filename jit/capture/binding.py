@@ -8,7 +8,7 @@ Source: `initialize_locals` in CPython's Python/ceval.c.
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
 
@@ -32,25 +32,25 @@ def bind(
     for name, value in kwargs.items():
         if name in keyword_only or name in names[positional_only:]:
             if name in bound:
-                text = f"{code.co_qualname}() got multiple values for argument '{name}'"
-                machine.raise_(TypeError, text)
+                refuse(machine, function, args, kwargs)
             bound[name] = value
         elif has_rest:
             rest[name] = value
         else:
-            text = f"{code.co_qualname}() got an unexpected keyword argument '{name}'"
-            machine.raise_(TypeError, text)
+            refuse(machine, function, args, kwargs)
     if extra and not code.co_flags & inspect.CO_VARARGS:
-        given = len(args)
-        text = f"{code.co_qualname}() takes {count} positional arguments but {given} were given"
-        machine.raise_(TypeError, text)
-    _fill_defaults(machine, function, names, bound)
+        refuse(machine, function, args, kwargs)
+    first = count - function.defaults_count(machine)
+    for index, name in enumerate(names):
+        if name not in bound:
+            if index < first:
+                refuse(machine, function, args, kwargs)
+            bound[name] = function.default(machine, index - first)
     for name in keyword_only:
         if name not in bound:
             default = function.keyword_default(machine, name)
             if default is None:
-                text = f"{code.co_qualname}() missing 1 required keyword-only argument: '{name}'"
-                machine.raise_(TypeError, text)
+                refuse(machine, function, args, kwargs)
             bound[name] = default
     place = count + len(keyword_only)
     if code.co_flags & inspect.CO_VARARGS:
@@ -61,18 +61,28 @@ def bind(
     return bound
 
 
-def _fill_defaults(
-    machine: Machine, function: FunctionValue, names: tuple[str, ...], bound: dict[str, Value]
-) -> None:
-    if all(name in bound for name in names):
-        return
-    first = len(names) - function.defaults_count(machine)
-    missing = [name for name in names[: max(first, 0)] if name not in bound]
-    if missing:
-        listed = ", ".join(repr(name) for name in missing)
-        plural = "s" if len(missing) > 1 else ""
-        text = f"missing {len(missing)} required positional argument{plural}: {listed}"
-        machine.raise_(TypeError, f"{function.code.co_qualname}() {text}")
-    for index, name in enumerate(names):
-        if name not in bound:
-            bound[name] = function.default(machine, index - first)
+def refuse(
+    machine: Machine, function: FunctionValue, args: Arguments, kwargs: Keywords
+) -> NoReturn:
+    """Raise in the program what Python raises, by calling a function of the same signature."""
+    code = function.code
+    count, only = code.co_argcount, code.co_kwonlyargcount
+    first = count - function.defaults_count(machine)
+    names = code.co_varnames
+    parts = [name if i < first else f"{name}=None" for i, name in enumerate(names[:count])]
+    if code.co_posonlyargcount:
+        parts.insert(code.co_posonlyargcount, "/")
+    star = bool(code.co_flags & inspect.CO_VARARGS)
+    if star or only:
+        parts.append(f"*{names[count + only]}" if star else "*")
+    for name in names[count : count + only]:
+        has_default = function.keyword_default(machine, name) is not None
+        parts.append(f"{name}=None" if has_default else name)
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        parts.append(f"**{names[count + only + star]}")
+    scope: dict[str, Any] = {}
+    exec(f"def refusing({', '.join(parts)}): pass", scope)
+    refusing = scope["refusing"]
+    refusing.__name__, refusing.__qualname__ = code.co_name, code.co_qualname
+    machine.guarded(lambda: refusing(*[None] * len(args), **dict.fromkeys(kwargs)))
+    machine.stop("unknown-call", f"{code.co_name}() with arguments that do not fit")

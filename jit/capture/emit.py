@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 import types
+from collections import defaultdict, deque
 from typing import Any
 
 from minitorch2.creation import tensor
@@ -26,15 +27,18 @@ from minitorch2.jit.capture.source import Source
 from minitorch2.jit.capture.state import CaptureState, InputTensor
 from minitorch2.jit.capture.values.base import Lazy, Value
 from minitorch2.jit.capture.values.constants import Constant
+from minitorch2.jit.capture.values.containers import FIXED, ContainerObject
 from minitorch2.jit.capture.values.functions import FunctionValue
-from minitorch2.jit.capture.values.mappings import ObjectKey
+from minitorch2.jit.capture.values.keys import Key
 from minitorch2.jit.capture.values.namespaces import CellValue
 from minitorch2.jit.capture.values.objects import ObjectValue
+from minitorch2.jit.capture.values.sequences import TupleValue
 from minitorch2.jit.capture.values.tensors import TensorValue
 from minitorch2.jit.guards import FunctionWriter, signature_text
 from minitorch2.jit.shapes.symbolic_size import SymbolicSize, as_size
 from minitorch2.tensors import Tensor
 
+HEAP = 1 << 9  # set for classes made by a class statement
 PLAIN = (int, float, bool, str, bytes, type(None))
 
 
@@ -50,8 +54,10 @@ class Emitter:
         self.prelude: list[str] = []
         self.lines: list[str] = []
         self.outputs: list[Tensor] = []
+        self.refused: list[Value] = []  # what cannot be built, the innermost first
         self._names: dict[int, str] = {}
         self._busy: set[int] = set()
+        self._memory: set[int] = set()
         self._count = 0
 
     # ---- what values ask for
@@ -68,6 +74,9 @@ class Emitter:
         self._busy.add(id(value))
         try:
             return value.emit(self)
+        except GraphBreak:
+            self.refused.append(value)
+            raise
         finally:
             self._busy.discard(id(value))
 
@@ -124,7 +133,28 @@ class Emitter:
     def new_object(self, value: ObjectValue) -> str:
         """Build an instance that was made inside, in its final state."""
         cls = self.object(value.cls, value.cls.__name__)
-        name = self.assign(value, f"{self.object(object.__new__, 'object_new')}({cls})")
+        native = next(base for base in value.cls.__mro__ if not base.__flags__ & HEAP)
+        make = self.object(native.__new__, f"{native.__name__}_new")
+        name = self.assign(value, f"{make}({cls})")
+        return self._attributes(value, name)
+
+    def new_container(self, value: ContainerObject) -> str:
+        """The same for one that extends a native class."""
+        base = value.native.python_type()
+        make = f"{self.object(base, base.__name__)}.__new__"
+        cls = self.object(value.cls, value.cls.__name__)
+        if base in FIXED:
+            name = self.assign(value, f"{make}({cls}, {self.value(value.native)})")
+            return self._attributes(value, name)
+        name = self.assign(value, f"{make}({cls})")
+        method = "extend" if base in (list, deque) else "update"
+        content = self.value(value.native)
+        self.lines.append(f"{self.object(base, base.__name__)}.{method}({name}, {content})")
+        if base is defaultdict:
+            self.lines.append(f"{name}.default_factory = {content}.default_factory")
+        return self._attributes(value, name)
+
+    def _attributes(self, value: ObjectValue, name: str) -> str:
         plain = value.cls.__setattr__ is object.__setattr__
         for attribute, held in value.attributes.items():
             if held is None:
@@ -169,11 +199,15 @@ class Emitter:
             self.lines.append(f"{name}.{attribute} = {self.value(held)}")
         return name
 
+    def leaves_once(self, memory: Any) -> bool:
+        """Whether this is the first object over some memory that leaves."""
+        seen = id(memory) in self._memory
+        self._memory.add(id(memory))
+        return not seen
+
     def key(self, key: Any) -> str:
         """The key of a dict entry."""
-        if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], ObjectKey):
-            return f"id({self.value(key[1].value)})"
-        return self.value(key.value if isinstance(key, ObjectKey) else Constant(key))
+        return self.value(key.value if isinstance(key, Key) else Constant(key))
 
     def take_lines(self) -> list[str]:
         """The statements so far, which then start anew."""
@@ -185,7 +219,9 @@ class Emitter:
     def finish(self, result: Value, modes: dict[str, tuple[Any, Any]]) -> str:
         """The text of the function, and the graph's outputs declared."""
         body = self.state.effects.emit(self)
-        returned = self.value(result)
+        plain = isinstance(result, TupleValue) and result.source is None
+        known = id(result) in self._names
+        returned = result.text(self) if plain and not known else self.value(result)  # type: ignore[attr-defined]
         body += self.take_lines()
         for name, (before, after) in modes.items():
             if before != after:

@@ -111,6 +111,12 @@ ROWS = (
         (),
     ),
     Row(
+        "made-by-python",
+        "What is made here must be there after the next break, and capture could not build it "
+        "again; Python makes it.",
+        ("Turn it into a list or a tuple, when it is small.",),
+    ),
+    Row(
         "debugger",
         "A debugger looks at the frame from now on.",
         ("Take it out again.",),

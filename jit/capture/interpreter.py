@@ -40,7 +40,7 @@ from minitorch2.jit.capture.values.iterators import LIST_ITERATOR, GeneratorValu
 from minitorch2.jit.capture.values.mappings import DictValue, pairs_of
 from minitorch2.jit.capture.values.namespaces import GlobalsValue
 from minitorch2.jit.capture.values.objects import ObjectValue
-from minitorch2.jit.capture.values.sequences import ListValue, SequenceValue, TupleValue
+from minitorch2.jit.capture.values.sequences import SequenceValue, TupleValue
 from minitorch2.jit.capture.values.tensors import TensorValue
 from minitorch2.jit.shapes.symbolic_size import SymbolicSize
 
@@ -59,7 +59,8 @@ class Machine(Inputs, Members):
         self.root: Frame | None = None  # the frame of the compiled function itself
         self.left: Frame | None = None  # the frame called from the root that was left last
         self.left_step = 0  # what the root was doing then
-        self.stop_step: int | None = None  # where to stop, when an earlier try broke there
+        self.stop_step = MAX_STEPS + 1  # where to stop, when an earlier run broke there
+        self.made_at: dict[int, tuple[int, Any]] = {}  # the step of the root that made each value
         self.raised_at: dict[int, tuple[int, Value]] = {}  # where the root saw each exception first
 
     # ---- running frames
@@ -128,7 +129,7 @@ class Machine(Inputs, Members):
                     frame.index += 1
                     state.step += 1
                     frame.step = state.step
-                    if state.step == self.stop_step:
+                    if is_root and state.step >= self.stop_step:
                         raise Suspended(frame)
                     if state.step > MAX_STEPS:
                         self.stop("too-long", f"{MAX_STEPS} instructions")
@@ -145,6 +146,9 @@ class Machine(Inputs, Members):
                             self.raised_at.setdefault(id(raised.value), place)
                         continue
                     self.trace.after(frame, current)
+                    if is_root and frame.stack:
+                        made = frame.stack[-1]
+                        self.made_at.setdefault(id(made), (frame.step, made))
                     if found is RETURNED or found is YIELDED:
                         return found
                     continue
@@ -351,12 +355,12 @@ class Machine(Inputs, Members):
                 return None
             raise
 
-    def iterate_over(self, items: Any) -> Value:
+    def iterate_over(self, items: Any, cls: type | None = None) -> Value:
         """An iterator over a list of values, or over a sequence value that may still grow."""
         if isinstance(items, SequenceValue):
-            cls = type(iter(())) if items.cls is tuple else LIST_ITERATOR
+            cls = cls or (type(iter(())) if items.cls is tuple else LIST_ITERATOR)
             return IteratorValue(_walk(items), cls)
-        return IteratorValue(iter(items))
+        return IteratorValue(iter(items), cls or LIST_ITERATOR)
 
     def iterate_by_index(self, value: Value) -> Value:
         """An iterator for an object with `__getitem__` only."""
@@ -413,27 +417,6 @@ class Machine(Inputs, Members):
     def pairs(self, args: Arguments, kwargs: Keywords) -> list[tuple[Value, Value]]:
         """Key-value pairs, as `dict(...)` takes them."""
         return pairs_of(self, args, kwargs)
-
-    def sequence_method(
-        self, owner: SequenceValue, name: str, args: Arguments, kwargs: Keywords
-    ) -> Value:
-        """A special method of a tuple or list, called by name."""
-        if name == "__getitem__":
-            return owner.get_item(self, self.real(args[0]))
-        if name == "__setitem__":
-            owner.set_item(self, self.real(args[0]), args[1])
-            return Constant(None)
-        if name == "__len__":
-            return Constant(len(owner.values))
-        if name == "__iter__":
-            return self.iterator(owner)
-        if name == "__contains__":
-            return Constant(owner.contains(self, self.real(args[0])))
-        if name == "__init__" and isinstance(owner, ListValue):
-            owner.values[:] = self.items(args[0]) if args else []
-            return Constant(None)
-        function = getattr(owner.cls, name)
-        return self.run_python(function, [owner, *args], kwargs)
 
 
 def _walk(sequence: SequenceValue) -> Any:

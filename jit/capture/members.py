@@ -11,16 +11,19 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING, Any
 
+from minitorch2.jit.capture.protocols import compare_items
 from minitorch2.jit.capture.source import (
     AttributeSource,
     ClassAttributeSource,
     ConstantSource,
     Source,
 )
+from minitorch2.jit.capture.specials import special_method
 from minitorch2.jit.capture.state import ClassWrite
-from minitorch2.jit.capture.values.base import UserRaise, Value
+from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, UserRaise, Value
 from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.functions import MethodValue
+from minitorch2.jit.capture.values.keys import key_value
 from minitorch2.jit.capture.values.namespaces import is_trusted_module
 
 if TYPE_CHECKING:
@@ -103,6 +106,38 @@ class Members:
             where = ClassValue(owner.python_type())
             return self.call(function, [self.class_member(cls, name), owner, where], {})
         return self.stop("unknown-attribute", f"{cls.__name__}.{name}, a {type(raw).__name__}")
+
+    def native(self: Any, value: Value) -> Value:
+        """The native part of an instance of a subclass of list, dict and the like; else itself."""
+        value = self.real(value)
+        part = getattr(value, "native", None)
+        return value if part is None else part
+
+    def key_value(self: Any, key: Any) -> Value:
+        """The value that a key of a dict or set stands for."""
+        return key_value(self, key)
+
+    def is_plain(self: Any, value: Value) -> bool:
+        """Whether a value is known as a Python object."""
+        try:
+            self.native(value).known()
+        except NotKnown:
+            return False
+        return True
+
+    def special_method(
+        self: Any, owner: Value, name: str, args: Arguments, kwargs: Keywords
+    ) -> Value:
+        """A method of a native class, by name."""
+        return special_method(self, owner, name, args, kwargs)
+
+    def compare_items(self: Any, symbol: str, left: list[Value], right: list[Value]) -> Value:
+        """`left symbol right` of two sequences."""
+        return compare_items(self, symbol, left, right)
+
+    def raising(self: Any, cls: type, args: list[Value]) -> UserRaise:
+        """An exception of the captured program, to be raised."""
+        return UserRaise(self.exception(cls, [self.real(argument) for argument in args]))
 
     def bind_method(self: Any, owner: Value, function: Value) -> Value:
         """A bound method."""

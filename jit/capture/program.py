@@ -44,30 +44,23 @@ def capture(
     break ends the program, whose `stop` says how the call goes on, instead of being raised.
     """
     chosen = _chooser(dynamic, free_sizes or {})
-    attempt = Attempt(fn, args, kwargs, unit, chosen, place)
-    first: GraphBreak | None = None
-    try:
-        program = attempt.run()
-    except Exception as error:
-        first = attempt.stopped(error)
-        step = attempt.stop_step(error) if resume else None
-        if step is None:
-            raise attempt.told(first) from (None if first is error else error)
-    while first is not None:
-        attempt = Attempt(fn, args, kwargs, unit, chosen, place, step, first)
+    step: int | None = None
+    reason: GraphBreak | None = None
+    while True:
+        attempt = Attempt(fn, args, kwargs, unit, chosen, place, step, reason)
         try:
             program = attempt.run()
-            break
-        except RaisedHere as earlier:
-            step = earlier.step
-            first = GraphBreak("exception-lives-on", "an exception is raised", earlier.span)
+            attempt.tell(program)
+            return program
         except Exception as error:
-            second = attempt.stopped(error)
-            first.detail += f"; what stands there cannot be handed over: {second.detail}"
-            first.guards = second.guards
-            raise attempt.told(first) from None
-    attempt.tell(program)
-    return program
+            found = attempt.stopped(error)
+            earlier = attempt.earlier_step(error, step) if resume else None
+            if earlier is None:
+                if reason is not None and found is not reason:
+                    reason.detail += f"; and what stands there cannot be kept: {found.detail}"
+                    reason.guards = found.guards
+                raise attempt.told(reason or found) from (None if found is error else error)
+            step, reason = earlier, attempt.reason_at(error, found)
 
 
 def _chooser(dynamic: bool | None, free: FreeSizes) -> Callable[[str], Any]:

@@ -8,24 +8,30 @@ Source: Python data model, "Emulating numeric types" and "Rich comparison method
 
 from __future__ import annotations
 
+import collections
 import functools
 import operator
+import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.values.base import Keywords, NotKnown, Value
 from minitorch2.jit.capture.values.constants import Constant, is_constant
+from minitorch2.jit.capture.values.deques import DequeValue
 from minitorch2.jit.capture.values.floats import FloatValue, float_arithmetic
-from minitorch2.jit.capture.values.mappings import DictValue, IdentityValue, ObjectKey
-from minitorch2.jit.capture.values.objects import ObjectValue
-from minitorch2.jit.capture.values.sequences import (
-    ListValue,
-    SequenceValue,
-    SetValue,
-    SliceValue,
-    TupleValue,
+from minitorch2.jit.capture.values.keys import (
+    HashedKey,
+    IdentityValue,
+    Key,
+    ObjectKey,
+    TupleKey,
 )
+from minitorch2.jit.capture.values.mappings import DictValue
+from minitorch2.jit.capture.values.objects import ObjectValue, OpaqueValue
+from minitorch2.jit.capture.values.sequences import ListValue, TupleValue
+from minitorch2.jit.capture.values.sets import SetValue
 from minitorch2.jit.capture.values.tensors import TensorValue
+from minitorch2.jit.capture.values.views import DictView
 from minitorch2.jit.shapes.symbolic_size import SymbolicSize
 
 if TYPE_CHECKING:
@@ -70,6 +76,7 @@ COMPARE: dict[str, tuple[Callable, str, str]] = {
     "==": (operator.eq, "__eq__", "__eq__"),
     "!=": (operator.ne, "__ne__", "__ne__"),
 }
+MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 UNARY: dict[str, tuple[Callable, str]] = {
     "-": (operator.neg, "__neg__"),
     "+": (operator.pos, "__pos__"),
@@ -86,17 +93,28 @@ def binary(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
     found = float_arithmetic(machine, symbol, function, [left, right])
     if found is not None:
         return found
-    if isinstance(left, SequenceValue) or isinstance(right, SequenceValue):
-        found = _sequence_arithmetic(machine, symbol, left, right)
+    if not isinstance(left, TensorValue) and not isinstance(right, TensorValue):
+        found = left.operate(machine, symbol, right, False)
+        found = found or right.operate(machine, symbol, left, True)
         if found is not None:
             return found
     if symbol == "%" and left.python_type() is str:
         right = machine.number(right)
-    if isinstance(left, DictValue) and isinstance(right, DictValue) and symbol == "|":
-        merged = machine.method(left, "copy", [])
-        machine.method(merged, "update", [right])
-        return merged
-    return machine.run_python(function, [left, right], {})
+    try:
+        plain = [left.lower(machine), right.lower(machine)]
+    except NotKnown:
+        return _unsupported(machine, symbol, left, right)
+    return machine.from_python(machine.run_lowered(function, plain, {}))
+
+
+def _unsupported(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
+    """An operator on something that has none: functions, modules, iterators."""
+    for value in (left, right):
+        if isinstance(value, OpaqueValue | TensorValue):
+            machine.stop("unknown-operation", f"{symbol} of {value.describe()}")
+    name = f"{symbol} or pow()" if symbol == "**" else symbol
+    kinds = f"'{left.python_type().__name__}' and '{right.python_type().__name__}'"
+    return machine.type_error(f"unsupported operand type(s) for {name}: {kinds}")
 
 
 def inplace(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
@@ -105,14 +123,14 @@ def inplace(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
     if isinstance(left, TensorValue):
         found = float_arithmetic(machine, symbol, INPLACE[symbol], [left, right])
         return found or machine.run_python(INPLACE[symbol], [left, right], {})
-    native = (ListValue, "+"), (SetValue, "|"), (DictValue, "|")
-    if any(isinstance(left, kind) and symbol == sign for kind, sign in native):
-        name = "__iadd__" if symbol == "+" else "__ior__"
-        return left.call_method(machine, name, [right], {})
     if isinstance(left, ObjectValue):
         name = "__i" + BINARY[symbol][1].removeprefix("__")
         found = left.special(machine, name, right)
         if found is not None and not is_not_implemented(machine, found):
+            return found
+    elif not isinstance(right, TensorValue):
+        found = left.operate_inplace(machine, symbol, right)
+        if found is not None:
             return found
     return binary(machine, symbol, left, right)
 
@@ -136,30 +154,12 @@ def _special(
             found = owner.special(machine, name, other)
             if found is not None and not is_not_implemented(machine, found):
                 return found
+        elif other.native is not None:  # type: ignore[attr-defined]
+            return binary(machine, symbol, machine.native(left), machine.native(right))
         elif isinstance(owner, TensorValue):
             machine.stop("unknown-operation", f"{symbol} of a tensor and {other.describe()}")
     names = f"'{left_type.__name__}' and '{right_type.__name__}'"
     return machine.type_error(f"unsupported operand type(s) for {symbol}: {names}")
-
-
-def _sequence_arithmetic(machine: Machine, symbol: str, left: Value, right: Value) -> Value | None:
-    if symbol == "*":
-        if isinstance(right, SequenceValue):
-            left, right = right, left
-        if not isinstance(left, SequenceValue) or isinstance(right, TensorValue):
-            return None
-        count = machine.index_of(right, "sequence")
-        return left.part(left.values * count)
-    if symbol != "+" or not isinstance(left, SequenceValue):
-        return None
-    if not isinstance(right, SequenceValue) or isinstance(left, ListValue) != isinstance(
-        right, ListValue
-    ):
-        kinds = left.python_type().__name__, right.python_type().__name__
-        return machine.type_error(
-            f'can only concatenate {kinds[0]} (not "{kinds[1]}") to {kinds[0]}'
-        )
-    return left.part(left.values + right.values)
 
 
 def unary(machine: Machine, symbol: str, value: Value) -> Value:
@@ -174,7 +174,13 @@ def unary(machine: Machine, symbol: str, value: Value) -> Value:
         return found
     if symbol == "-" and isinstance(value, FloatValue):
         return binary(machine, "*", value, Constant(-1))
-    return machine.run_python(function, [value], {})
+    try:
+        plain = value.lower(machine)
+    except NotKnown:
+        return machine.type_error(
+            f"bad operand type for unary {symbol}: '{value.python_type().__name__}'"
+        )
+    return machine.from_python(machine.run_lowered(function, [plain], {}))
 
 
 def compare(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
@@ -185,11 +191,10 @@ def compare(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
         return _compare_objects(machine, symbol, left, right)
     if isinstance(left, TensorValue) or isinstance(right, TensorValue):
         return machine.run_python(function, [left, right], {})
-    if isinstance(left, SequenceValue) and isinstance(right, SequenceValue):
-        return machine.from_python(_compare_sequences(machine, symbol, left, right))
-    if isinstance(left, DictValue) and isinstance(right, DictValue) and symbol in ("==", "!="):
-        same = _equal_dicts(machine, left, right)
-        return machine.from_python(same == (symbol == "=="))
+    found = left.compare_with(machine, symbol, right, False)
+    found = found or right.compare_with(machine, MIRRORED[symbol], left, True)
+    if found is not None:
+        return found
     try:
         left.known(), right.known()
     except NotKnown:
@@ -212,34 +217,26 @@ def _compare_objects(machine: Machine, symbol: str, left: Value, right: Value) -
             answer = owner.special(machine, "__eq__", other)
             if answer is not None and not is_not_implemented(machine, answer):
                 return machine.from_python(not machine.truth(answer))
+    if machine.native(left) is not left or machine.native(right) is not right:
+        if not isinstance(machine.native(left), ObjectValue):
+            if not isinstance(machine.native(right), ObjectValue):
+                return compare(machine, symbol, machine.native(left), machine.native(right))
     if symbol in ("==", "!="):
         return machine.from_python(left.same_as(machine, right) == (symbol == "=="))
     names = f"'{left.python_type().__name__}' and '{right.python_type().__name__}'"
     return machine.type_error(f"'{symbol}' not supported between instances of {names}")
 
 
-def _compare_sequences(
-    machine: Machine, symbol: str, left: SequenceValue, right: SequenceValue
-) -> bool:
-    if isinstance(left, ListValue) != isinstance(right, ListValue):
-        if symbol in ("==", "!="):
-            return symbol == "!="
-        names = f"'{left.cls.__name__}' and '{right.cls.__name__}'"
-        machine.type_error(f"'{symbol}' not supported between instances of {names}")
-    for mine, theirs in zip(left.values, right.values, strict=False):
+def compare_items(machine: Machine, symbol: str, left: list[Value], right: list[Value]) -> Value:
+    """Two sequences, item by item."""
+    if symbol in ("==", "!=") and len(left) != len(right):
+        return Constant(symbol == "!=")
+    for mine, theirs in zip(list(left), list(right), strict=False):
         if not equal(machine, mine, theirs):
             if symbol in ("==", "!="):
-                return symbol == "!="
-            return machine.truth(compare(machine, symbol, mine, theirs))
-    return COMPARE[symbol][0](len(left.values), len(right.values))
-
-
-def _equal_dicts(machine: Machine, left: DictValue, right: DictValue) -> bool:
-    left.all_keys(machine)
-    right.all_keys(machine)
-    if set(left.entries) != set(right.entries):
-        return False
-    return all(equal(machine, value, right.entries[key]) for key, value in left.entries.items())
+                return Constant(symbol == "!=")
+            return compare(machine, symbol, mine, theirs)
+    return Constant(COMPARE[symbol][0](len(left), len(right)))
 
 
 def equal(machine: Machine, left: Value, right: Value) -> bool:
@@ -251,7 +248,7 @@ def equal(machine: Machine, left: Value, right: Value) -> bool:
 
 
 def plain_key(machine: Machine, value: Value) -> Any:
-    """The key of a value in a dict or set: plain data, or the object's identity."""
+    """The key of a value in a dict or set: plain data, or a Key that compares as it does."""
     value = machine.real(value)
     if isinstance(value, Constant):
         if isinstance(value.value, SymbolicSize):
@@ -259,23 +256,32 @@ def plain_key(machine: Machine, value: Value) -> Any:
         return value.value
     if isinstance(value, IdentityValue):
         return value.key
-    if isinstance(value, (ListValue, DictValue, SetValue, SliceValue)):
+    if isinstance(value, ObjectValue):
+        return _object_key(machine, value)
+    if isinstance(value, TupleValue):
+        parts = tuple(plain_key(machine, item) for item in value.values)
+        return TupleKey(value, parts) if any(isinstance(p, Key) for p in parts) else parts
+    if value.python_type().__hash__ is None:
         machine.type_error(f"unhashable type: '{value.python_type().__name__}'")
     try:
         known = value.known()
     except NotKnown:
-        known = None
-    if known is not None and _is_plain_key(known):
-        return known
-    if isinstance(value, TupleValue):
-        machine.stop("unknown-operation", "a tuple of objects as a key")
-    if (
-        isinstance(value, ObjectValue)
-        and machine.class_lookup(value.cls, "__hash__")[0] is not object
-    ):
-        if not machine.is_module_class(value.cls):
-            machine.stop("unknown-operation", f"hashing a {value.cls.__name__}")
-    return ObjectKey(value)
+        return ObjectKey(value)
+    return known if _is_plain_key(known) else ObjectKey(value)
+
+
+def _object_key(machine: Machine, value: ObjectValue) -> Any:
+    owner, function = machine.class_lookup(value.cls, "__hash__")
+    if function is None:
+        machine.type_error(f"unhashable type: '{value.cls.__name__}'")
+    if owner is object or machine.is_module_class(value.cls):
+        return ObjectKey(value)
+    if value.native is not None and not isinstance(function, types.FunctionType):
+        return plain_key(machine, value.native)
+    answer = machine.real(value.special(machine, "__hash__"))
+    if answer.python_type() is not int:
+        machine.type_error("__hash__ method should return an integer")
+    return HashedKey(machine, value, hash(answer.known()))
 
 
 def _is_plain_key(known: Any) -> bool:
@@ -340,6 +346,61 @@ def text_of(machine: Machine, value: Value, how: Callable[..., str], spec: str =
         if found is None:
             machine.stop("unknown-operation", f"the text of a {value.cls.__name__}, an address")
         return found if how is not format else machine.run_python(format, [found], {})
+    if isinstance(value, CONTAINERS) and not (how is format and spec):
+        text = _container_text(machine, value)
+        return text if how is not ascii else machine.run_python(_to_ascii, [text], {})
     if how is format:
         return machine.run_python(lambda it: format(it, spec), [value], {})
     return machine.run_python(how, [value], {})
+
+
+CONTAINERS = (ListValue, TupleValue, DictValue, SetValue, DictView, DequeValue)
+
+
+def _to_ascii(text: str) -> str:
+    return text.encode("ascii", "backslashreplace").decode()
+
+
+def _container_text(machine: Machine, value: Any) -> Value:
+    """`repr` of a container, item by item, into the form that Python gives one of its kind."""
+    cls = value.python_type()
+
+    def shown(item: Value) -> Shown:
+        return Shown(machine.real(text_of(machine, item, repr)).known())
+
+    if isinstance(value, DictValue):
+        keys = value.keys(machine)
+        pairs = zip(keys, value.entries.values(), strict=True)
+        plain: Any = {shown(key): shown(item) for key, item in pairs}
+        if issubclass(cls, collections.defaultdict):
+            factory = value.factory.known() if value.factory is not None else None
+            return Constant(repr(collections.defaultdict(factory, plain)))
+        return Constant(repr(plain if cls is dict else cls(plain)))
+    if isinstance(value, SetValue):
+        if not value.keys:
+            return Constant(f"{cls.__name__}()")
+        inside = ", ".join(shown(item).text for item in value.ordered(machine))
+        return Constant(f"{{{inside}}}" if cls is set else f"frozenset({{{inside}}})")
+    if isinstance(value, DictView):
+        return Constant(f"{cls.__name__}({repr([shown(i) for i in value.held(machine)])})")
+    items = [shown(item) for item in value.values]
+    if isinstance(value, DequeValue):
+        return Constant(repr(collections.deque(items, value.limit)))
+    if isinstance(value, TupleValue) and hasattr(cls, "_make"):
+        function = machine.class_lookup(cls, "__repr__")
+        if function is not None and function[1].__module__ not in ("collections", cls.__module__):
+            machine.stop("unknown-operation", f"the text of a {cls.__name__}")
+        return Constant(repr(cls._make(items)))
+    return Constant(repr(cls(items)))
+
+
+class Shown:
+    """An item whose text is known."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str):
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text

@@ -8,6 +8,7 @@ record; they are built in their final state when something that leaves refers to
 
 from __future__ import annotations
 
+import collections
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -36,8 +37,22 @@ class Effects:
 
     def record(self, target: Value, template: str, *operands: Value) -> None:
         """Record a statement, unless its target was made inside."""
-        if target.source is not None:
-            self.items.append(Effect(target, template, operands))
+        if target.source is None:
+            return
+        if target.outer is not None:  # past what its class may have put in the way
+            template = UNBOUND[template].replace("BASE", target.python_type().__name__)
+        self.items.append(Effect(target, template, operands))
+
+    def call(self, target: Value, name: str, *operands: Value) -> None:
+        """Record `target.name(*operands)`, a method of a native container."""
+        if target.source is None:
+            return
+        places = ", ".join(f"{{{index + 1}}}" for index in range(len(operands)))
+        template = f"{{0}}.{name}({places})"
+        if target.outer is not None:
+            cls = target.python_type().__name__
+            template = f"{cls}.{name}({', '.join(filter(None, ('{0}', places)))})"
+        self.items.append(Effect(target, template, operands))
 
     def set_attribute(self, target: Value, name: str, value: Value | None) -> None:
         """Record `target.name = value` (None deletes it)."""
@@ -64,15 +79,32 @@ class Effects:
             operands = [emitter.value(operand) for operand in effect.operands]
             text = effect.template
             for helper, function in HELPERS.items():
-                if helper in text:
-                    text = text.replace(helper, emitter.object(function, helper))
+                if text.startswith(helper):
+                    name = emitter.object(function, helper.rstrip("."))
+                    text = name + text[len(helper.rstrip(".")) :]
+                    break
             lines += emitter.take_lines()
             parts = [target, *operands]
             lines.append(_filled(text, parts))
         return lines
 
 
-HELPERS = {"object_setattr": object.__setattr__, "object_delattr": object.__delattr__}
+HELPERS = {
+    "object_setattr": object.__setattr__,
+    "object_delattr": object.__delattr__,
+    "OrderedDict.": collections.OrderedDict,
+    "defaultdict.": collections.defaultdict,
+    "deque.": collections.deque,
+    "dict.": dict,
+    "list.": list,
+    "set.": set,
+}
+UNBOUND = {
+    "{0}[{1}] = {2}": "BASE.__setitem__({0}, {1}, {2})",
+    "del {0}[{1}]": "BASE.__delitem__({0}, {1})",
+    "{0}[:] = {1}": "BASE.__setitem__({0}, slice(None), {1})",
+    "{0}.default_factory = {1}": "{0}.default_factory = {1}",
+}  # the same statements for an instance of a subclass, which may have methods of its own
 
 
 def _filled(template: str, parts: list[str]) -> str:

@@ -160,6 +160,23 @@ class ItemSource(Step):
 
 
 @dataclass(frozen=True, slots=True)
+class NativeItemSource(Step):
+    """`base[key]` by the method of a native class, past what a subclass puts in its place."""
+
+    key: Any
+    cls: type
+
+    def fetch(self, call: Call) -> Any:
+        return self.cls.__getitem__(self.origin.fetch(call), self.key)  # type: ignore[attr-defined]
+
+    def expression(self, of: Render) -> str:
+        return f"{self.cls.__name__}.__getitem__({of(self.origin)}, {self.key!r})"
+
+    def __str__(self) -> str:
+        return f"{self.origin}[{self.key!r}]"
+
+
+@dataclass(frozen=True, slots=True)
 class KeyedSource(Step):
     """`base[key]` where the key is itself an object of the call."""
 

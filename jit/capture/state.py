@@ -7,6 +7,7 @@ at a yield and entered again.
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from types import CodeType
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from minitorch2.jit.capture.instructions import Instruction, Program, decode
 from minitorch2.jit.capture.side_effects import Effects
 from minitorch2.jit.capture.source import AttributeSource, Source
 from minitorch2.jit.capture.values.base import Value
-from minitorch2.jit.capture.values.mappings import ObjectKey
+from minitorch2.jit.capture.values.keys import Key, ObjectKey, key_object
 from minitorch2.jit.guards import Guard, GuardSet
 from minitorch2.jit.ir.graph import GraphBuilder
 from minitorch2.jit.ir.graph import Value as GraphValue
@@ -204,8 +205,9 @@ class CaptureState:
 
     def guard_keys(self, source: Source | None, keys: tuple) -> None:
         """All keys of a dict, in order."""
-        if any(isinstance(key, ObjectKey) for key in keys):
-            self.guard_length(source, len(keys))
+        if any(isinstance(key, Key) for key in keys):
+            same = SameKeys([key_object(key) for key in keys])
+            self._plain("keys", source, "not <SAME_KEYS>({0})", "had other keys", SAME_KEYS=same)
             return
         plain = all(type(key) in (str, int, bool) for key in keys)
         if plain:
@@ -214,12 +216,30 @@ class CaptureState:
         else:
             self._plain("keys", source, "list({0}) != <KEYS>", "had other keys", KEYS=list(keys))
 
+    def guard_same_items(self, source: Source, base: type, items: Any) -> None:
+        """What a set of a user class holds."""
+        test = f"not <{base.__name__}>.__eq__({{0}}, <ITEMS>)"
+        self._plain("value", source, test, "held other items", ITEMS=base(items),
+                    **{base.__name__: base})  # fmt: skip
+
+    def guard_native_value(self, source: Source, base: type, value: Any) -> None:
+        """The number or text that an instance of a user class is."""
+        name = base.__name__
+        self._plain("value", source, f"<{name}>.__eq__({{0}}, <VALUE>) is not True",
+                    f"was {value!r}", VALUE=value, **{name: base})  # fmt: skip
+
+    def guard_order(self, source: Source | None, items: list) -> None:
+        """The items of a set in the order in which it is gone through."""
+        self._plain("keys", source, "list({0}) != <ITEMS>", "had another order", ITEMS=items)
+
     def guard_key(self, source: Source | None, key: Any, there: bool) -> None:
         """Whether a dict has a key."""
         word = "not in" if there else "in"
         meaning = f"had a key {key!r}" if there else f"had no key {key!r}"
+        if isinstance(key, Key) and (key.value.source is None or not isinstance(key, ObjectKey)):
+            raise GraphBreak("unknown-operation", "this key in a dict from outside", self.span())
         if isinstance(key, ObjectKey):
-            if key.value.source is None or source is None:
+            if source is None:
                 return
             guard = kinds.plain_guard("keys", (source, key.value.source), f"{{1}} {word} {{0}}",
                                       "had this key" if there else "had not this key",
@@ -254,3 +274,15 @@ class CaptureState:
     ) -> None:
         if source is not None:
             self.add(kinds.plain_guard(kind, (source,), test, meaning, self.span(), **facts))
+
+
+class SameKeys:
+    """Whether a dict has these very objects as keys, in this order."""
+
+    __slots__ = ("keys",)
+
+    def __init__(self, keys: list[Any]):
+        self.keys = keys
+
+    def __call__(self, table: dict) -> bool:
+        return len(table) == len(self.keys) and all(map(operator.is_, table, self.keys))

@@ -9,8 +9,11 @@ from __future__ import annotations
 import collections
 import enum
 import functools
+import re
 import types
 from typing import TYPE_CHECKING, Any
+
+import numpy
 
 from minitorch2.jit.capture.source import (
     MODULE_TABLES,
@@ -19,28 +22,33 @@ from minitorch2.jit.capture.source import (
     ConstantSource,
     ItemSource,
     KeyedSource,
+    NativeItemSource,
     Source,
 )
 from minitorch2.jit.capture.values.base import Lazy, NativeMethod, Value
 from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.constants import LITERALS, Constant, is_constant
-from minitorch2.jit.capture.values.exceptions import ExceptionValue
+from minitorch2.jit.capture.values.containers import ContainerObject, native_base
+from minitorch2.jit.capture.values.contexts import MODE_VALUES
+from minitorch2.jit.capture.values.deques import DequeValue
+from minitorch2.jit.capture.values.exceptions import CaughtValue, ExceptionValue
 from minitorch2.jit.capture.values.functions import (
     FunctionValue,
     MethodValue,
     NativeValue,
     PartialValue,
 )
-from minitorch2.jit.capture.values.mappings import DictValue, ObjectKey
+from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.namespaces import CellValue, GlobalsValue, ModuleValue
+from minitorch2.jit.capture.values.natives import MUTABLE, NativeObject
 from minitorch2.jit.capture.values.objects import HOOK_TABLES, ObjectValue, OpaqueValue
 from minitorch2.jit.capture.values.sequences import (
     ListValue,
-    SetValue,
     SliceValue,
     TupleValue,
     is_plain_tuple,
 )
+from minitorch2.jit.capture.values.sets import SetValue
 from minitorch2.jit.shapes.symbolic_size import SymbolicSize
 from minitorch2.tensors import Size, Tensor
 
@@ -61,9 +69,9 @@ NATIVE_CALLABLES = (
     staticmethod,
     classmethod,
     functools._lru_cache_wrapper,
+    numpy.ufunc,
+    type(numpy.concatenate),
 )
-INSTANCES = (types.SimpleNamespace, BaseException)  # of native classes, but with a __dict__
-NATIVE_BASES = (int, float, complex, str, bytes, tuple, list, dict, set, frozenset)
 
 
 def wrap(machine: Machine, object: Any, source: Source) -> Value:
@@ -97,39 +105,81 @@ def wrap(machine: Machine, object: Any, source: Source) -> Value:
     state.guard_type(source, kind)
     if isinstance(object, tuple) and is_plain_tuple(kind):
         return _tuple(machine, object, source)
-    instance = kind.__flags__ & HEAP or isinstance(object, INSTANCES)
-    if instance and not isinstance(object, NATIVE_BASES):
-        value: Value = ObjectValue(kind, object, source)
+    if kind.__flags__ & HEAP and native_base(kind) is not None:
+        return _container(machine, object, source)
+    if isinstance(object, BaseException):
+        value: Value = CaughtValue(object, source)
+    elif kind.__flags__ & HEAP or kind is types.SimpleNamespace:
+        value = ObjectValue(kind, object, source)
     else:
         value = OpaqueValue(object, source)
     state.remember(object, value)
     return value
 
 
-def _tuple(machine: Machine, object: tuple, source: Source) -> Value:
+def _tuple(machine: Machine, object: tuple, source: Source, base: type | None = None) -> Value:
     machine.state.guard_length(source, len(object))
-    return TupleValue(_items(machine, object, source), type(object), source)
+    return TupleValue(_items(machine, object, source, base), base or type(object), source)
 
 
-def _items(machine: Machine, object: Any, source: Source) -> list[Value]:
-    return [Lazy(item, ItemSource(source, index), machine) for index, item in enumerate(object)]
+def _items(
+    machine: Machine, object: Any, source: Source, base: type | None = None
+) -> list[Value]:
+    items = (base or type(object)).__iter__(object)
+    return [Lazy(item, _item(source, i, base), machine) for i, item in enumerate(items)]
 
 
-def _list(machine: Machine, object: list, source: Source) -> Value:
-    value = ListValue(_items(machine, object, source), source)
-    length = len(object)
+def _item(source: Source, key: Any, base: type | None) -> Source:
+    """The place of an item, past the methods of a class that extends `base`."""
+    return ItemSource(source, key) if base is None else NativeItemSource(source, key, base)
+
+
+def _list(machine: Machine, object: list, source: Source, base: type | None = None) -> Value:
+    value = ListValue(_items(machine, object, source, base), source)
+    length = list.__len__(object)
     value.on_read = lambda: machine.state.guard_length(source, length)
     machine.state.remember(object, value)
     return value
 
 
-def _dict(machine: Machine, object: dict, source: Source) -> Value:
-    entries: dict[Any, Value] = {}
-    value = DictValue(entries, source, type(object))
+def _deque(machine: Machine, object: Any, source: Source, base: type | None = None) -> Value:
+    machine.state.guard_length(source, len(object))
+    limit = machine.wrap(object.maxlen, AttributeSource(source, "maxlen")).known()
+    value = DequeValue(_items(machine, object, source, base), limit, source)
     machine.state.remember(object, value)
-    for key, item in object.items():
+    return value
+
+
+def _container(machine: Machine, object: Any, source: Source) -> Value:
+    """An instance of a user class that extends a native one."""
+    kind = type(object)
+    base = native_base(kind)
+    assert base is not None
+    maker = {list: _list, dict: _dict, collections.OrderedDict: _dict, tuple: _tuple,
+             collections.defaultdict: _dict, collections.deque: _deque}.get(base)  # fmt: skip
+    if maker is not None:
+        native: Value = maker(machine, object, source, base)
+    elif base in (set, frozenset):
+        if base is frozenset or not all(is_constant(item) for item in object):
+            return OpaqueValue(object, source)
+        machine.state.guard_same_items(source, base, object)
+        native = _known_set(base(object), source)
+    else:
+        plain = base.__getnewargs__(object)[0] if base is not complex else complex(object)
+        machine.state.guard_native_value(source, base, plain)
+        native = Constant(plain)
+    value = ContainerObject(kind, native, object, source)
+    machine.state.remember(object, value)
+    return value
+
+
+def _dict(machine: Machine, object: dict, source: Source, base: type | None = None) -> Value:
+    entries: dict[Any, Value] = {}
+    value = DictValue(entries, source, base or type(object))
+    machine.state.remember(object, value)
+    for key, item in dict.items(object):
         if is_constant(key):
-            place: Source = ItemSource(source, key)
+            place: Source = _item(source, key, base)
             if not _readable(key):
                 place = KeyedSource(source, ConstantSource(key, type(key).__name__))
             entries[key] = Lazy(item, place, machine)
@@ -139,7 +189,7 @@ def _dict(machine: Machine, object: dict, source: Source) -> Value:
             held = wrap(machine, key, ConstantSource(key, f"a {type(key).__name__}", False))
             machine.state.remember(key, held)
         where = held.source or ConstantSource(key, type(key).__name__)
-        entries[ObjectKey(held)] = Lazy(item, KeyedSource(source, where), machine)
+        entries[machine.key(held)] = Lazy(item, KeyedSource(source, where), machine)
     value.original = tuple(entries)
     if isinstance(object, collections.defaultdict) and object.default_factory is not None:
         value.factory = wrap(
@@ -155,19 +205,25 @@ def _readable(key: Any) -> bool:
 
 
 def _set(machine: Machine, object: Any, source: Source) -> Value:
-    if not all(is_constant(item) for item in object):
+    if not all(is_constant(item) or isinstance(item, type) for item in object):
         value: Value = OpaqueValue(object, source)
     else:
-        machine.state.guard_value(source, set(object))
-        value = SetValue({item: Constant(item) for item in object}, source)
+        machine.state.guard_value(source, object.copy())
+        value = _known_set(object, source)
     machine.state.remember(object, value)
     return value
+
+
+def _known_set(object: Any, source: Source | None) -> SetValue:
+    """A set of plain items; the order goes along."""
+    pairs = [(i, ClassValue(i) if isinstance(i, type) else Constant(i)) for i in object]
+    return SetValue(pairs, source, type(object), object.copy())
 
 
 def _frozenset(machine: Machine, object: Any, source: Source) -> Value:
     if is_constant(object):
         return machine.input_constant(object, source)
-    return OpaqueValue(object, source)
+    return _set(machine, object, source)
 
 
 def _slice(machine: Machine, object: slice, source: Source) -> Value:
@@ -205,6 +261,9 @@ def cell_value(
 
 
 def _method(machine: Machine, object: types.MethodType, source: Source) -> Value:
+    if type(object.__self__) in MODE_VALUES:  # what a `with` block keeps across a break
+        held = wrap(machine, object.__self__, AttributeSource(source, "__self__"))
+        return NativeMethod(held, object.__name__)
     owner = Lazy(object.__self__, AttributeSource(source, "__self__"), machine)
     function = wrap(machine, object.__func__, AttributeSource(source, "__func__"))
     return MethodValue(owner, function, source)
@@ -232,6 +291,7 @@ def _partial(machine: Machine, object: functools.partial, source: Source) -> Val
     return PartialValue(function, args, dict(keywords), source)
 
 
+MADE_ITERATORS = (type(re.finditer("", "")), type(reversed([])), type(iter([])))
 MAKERS: dict[type, Any] = {
     tuple: _tuple,
     Size: _tuple,
@@ -239,6 +299,7 @@ MAKERS: dict[type, Any] = {
     dict: _dict,
     collections.OrderedDict: _dict,
     collections.defaultdict: _dict,
+    collections.deque: _deque,
     set: _set,
     frozenset: _frozenset,
     slice: _slice,
@@ -246,6 +307,7 @@ MAKERS: dict[type, Any] = {
     types.MethodType: _method,
     types.CellType: cell_value,
     functools.partial: _partial,
+    **MODE_VALUES,
 }
 for _kind in NATIVE_CALLABLES:
     MAKERS[_kind] = _native
@@ -269,12 +331,22 @@ def from_python(machine: Machine, object: Any) -> Value:
         entries = {key: from_python(machine, item) for key, item in object.items()}
         return DictValue(entries, None, kind)
     if kind is set:
-        return SetValue({item: from_python(machine, item) for item in object})
+        return SetValue(((i, from_python(machine, i)) for i in object), None, set, set(object))
+    if kind is collections.deque:
+        return DequeValue([from_python(machine, item) for item in object], object.maxlen)
     if kind is slice:
         parts = (object.start, object.stop, object.step)
         return SliceValue([from_python(machine, part) for part in parts])
     if is_constant(object):
         return Constant(object)
+    if isinstance(object, MUTABLE):
+        made = NativeObject(object)
+        machine.state.remember(object, made)
+        return made
+    if kind is types.MappingProxyType:
+        return DictValue({k: from_python(machine, v) for k, v in object.items()}, None, kind)
+    if kind in MADE_ITERATORS:
+        return machine.iterate_over(from_python(machine, item) for item in object)
     if isinstance(object, type):
         return ClassValue(object)
     if isinstance(object, BaseException):

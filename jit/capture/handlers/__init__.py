@@ -3,6 +3,7 @@
 - registry: instruction name -> handler
 - loads_stores: locals, globals, cells, attributes, constants, the stack itself
 - arithmetic: operators, comparisons, truth, text
+- naming: how Python's messages call things
 - containers: building, unpacking, subscripts, pattern matching
 - control_flow: jumps, loops, return, yield
 - calls: calls and function objects

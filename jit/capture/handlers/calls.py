@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from minitorch2.jit.capture.handlers.containers import take
+from minitorch2.jit.capture.handlers.naming import called
 from minitorch2.jit.capture.handlers.registry import PY313, handles
 from minitorch2.jit.capture.instructions import Instruction
 from minitorch2.jit.capture.state import Frame
@@ -62,9 +63,18 @@ def call_function_ex(machine: Machine, frame: Frame, ins: Instruction) -> None:
             table = DictValue({machine.key(k): v for k, v in machine.pairs([table], {})})
         table.all_keys(machine)
         kwargs = dict(table.entries)
-    args = machine.items(frame.stack.pop())
-    function, args = callee(frame, args)
-    frame.stack.append(machine.call(function, args, kwargs))
+    starred = machine.real(frame.stack.pop())
+    function, more = callee(frame, [])
+    if not _is_iterable(starred.python_type()):
+        kind = starred.python_type().__name__
+        name = called(machine, function)
+        machine.type_error(f"{name} argument after * must be an iterable, not {kind}")
+    args = machine.items(starred)
+    frame.stack.append(machine.call(function, [*more, *args], kwargs))
+
+
+def _is_iterable(cls: type) -> bool:
+    return hasattr(cls, "__iter__") or hasattr(cls, "__getitem__")
 
 
 # ---- function objects
@@ -91,12 +101,17 @@ def set_function_attribute(machine: Machine, frame: Frame, ins: Instruction) -> 
 
 
 def set_part(machine: Machine, function: FunctionValue, flag: int, value: Value) -> None:
-    """Give a new function its defaults or closure (annotations are left out)."""
+    """Give a new function its defaults, annotations or closure."""
     if flag == CLOSURE:
         function.cells = machine.items(value)  # type: ignore[assignment]
+    elif flag == ANNOTATIONS:
+        items = machine.items(value)  # name, annotation, name, annotation ...
+        pairs = zip(items[::2], items[1::2], strict=True)
+        table = {machine.key(name): annotation for name, annotation in pairs}
+        function.attributes["__annotations__"] = DictValue(table)
     elif flag == DEFAULTS:
         function.defaults = machine.items(value)
     elif flag == KEYWORD_DEFAULTS:
-        table = machine.real(value)
-        assert isinstance(table, DictValue)
-        function.keyword_defaults = dict(table.entries)
+        found = machine.real(value)
+        assert isinstance(found, DictValue)
+        function.keyword_defaults = dict(found.entries)

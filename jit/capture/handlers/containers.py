@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from minitorch2.jit.capture.handlers.naming import called
 from minitorch2.jit.capture.handlers.registry import handles
 from minitorch2.jit.capture.instructions import Instruction
 from minitorch2.jit.capture.state import Frame
-from minitorch2.jit.capture.values.base import UserRaise, Value
+from minitorch2.jit.capture.values.base import NULL, UserRaise, Value
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.sequences import (
     ListValue,
-    SetValue,
     SliceValue,
     TupleValue,
 )
+from minitorch2.jit.capture.values.sets import SetValue
 from minitorch2.jit.capture.values.tensors import TensorValue
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def build_list(machine: Machine, frame: Frame, ins: Instruction) -> None:
 @handles("BUILD_SET")
 def build_set(machine: Machine, frame: Frame, ins: Instruction) -> None:
     values = take(frame, ins.argument)
-    frame.stack.append(SetValue({machine.key(value): value for value in reversed(values)}))
+    frame.stack.append(SetValue((machine.key(value), value) for value in values))
 
 
 @handles("BUILD_MAP")
@@ -72,53 +73,76 @@ def list_to_tuple(machine: Machine, frame: Frame, ins: Instruction) -> None:
     frame.stack.append(TupleValue(machine.items(frame.stack.pop())))
 
 
+# A container that is being built may have been begun before a break: it comes in from outside then,
+# and what is added to it is an effect.
+
+
 @handles("LIST_APPEND")
 def list_append(machine: Machine, frame: Frame, ins: Instruction) -> None:
     value = frame.stack.pop()
-    frame.stack[-ins.argument].values.append(value)
+    machine.real(frame.stack[-ins.argument]).call_method(machine, "append", [value], {})
 
 
 @handles("SET_ADD")
 def set_add(machine: Machine, frame: Frame, ins: Instruction) -> None:
     value = frame.stack.pop()
-    frame.stack[-ins.argument].keys.setdefault(machine.key(value), value)
+    half_built_set(machine, frame.stack[-ins.argument]).call_method(machine, "add", [value], {})
+
+
+def half_built_set(machine: Machine, value: Value) -> Value:
+    """A set that is being built. One from outside would be guarded as a whole, in every round."""
+    if value.source is not None:
+        machine.stop("unknown-operation", "adding to a set that was begun before the last break")
+    return value
 
 
 @handles("MAP_ADD")
 def map_add(machine: Machine, frame: Frame, ins: Instruction) -> None:
     value = frame.stack.pop()
     key = frame.stack.pop()
-    frame.stack[-ins.argument].set_item(machine, machine.real(key), value)
+    machine.real(frame.stack[-ins.argument]).set_item(machine, machine.real(key), value)
 
 
 @handles("LIST_EXTEND")
 def list_extend(machine: Machine, frame: Frame, ins: Instruction) -> None:
-    values = machine.items(frame.stack.pop())
-    frame.stack[-ins.argument].values.extend(values)
+    values = frame.stack.pop()
+    machine.real(frame.stack[-ins.argument]).call_method(machine, "extend", [values], {})
 
 
 @handles("SET_UPDATE")
 def set_update(machine: Machine, frame: Frame, ins: Instruction) -> None:
-    for value in machine.items(frame.stack.pop()):
-        frame.stack[-ins.argument].keys.setdefault(machine.key(value), value)
+    items = frame.stack.pop()
+    half_built_set(machine, frame.stack[-ins.argument]).call_method(machine, "update", [items], {})
 
 
 @handles("DICT_UPDATE")
 def dict_update(machine: Machine, frame: Frame, ins: Instruction) -> None:
-    for key, value in machine.pairs([frame.stack.pop()], {}):
-        frame.stack[-ins.argument].set_item(machine, key, value)
+    given = machine.real(frame.stack.pop())
+    if not hasattr(given.python_type(), "keys"):
+        machine.type_error(f"'{given.python_type().__name__}' object is not a mapping")
+    pairs = machine.pairs([given], {})
+    for key, value in pairs:
+        machine.real(frame.stack[-ins.argument]).set_item(machine, key, value)
 
 
 @handles("DICT_MERGE")
 def dict_merge(machine: Machine, frame: Frame, ins: Instruction) -> None:
-    pairs = machine.pairs([frame.stack.pop()], {})
-    table = frame.stack[-ins.argument]
-    for key, value in pairs:
+    given = machine.real(frame.stack.pop())
+    function = frame.stack[-2 - ins.argument]
+    if function is NULL:  # 3.13 keeps it above the function
+        function = frame.stack[-3 - ins.argument]
+    table = machine.real(frame.stack[-ins.argument])
+    if not hasattr(given.python_type(), "keys"):
+        kind = given.python_type().__name__
+        name = called(machine, function)
+        machine.type_error(f"{name} argument after ** must be a mapping, not {kind}")
+    for key, value in machine.pairs([given], {}):
         plain = machine.key(key)
         if not isinstance(plain, str):
             machine.type_error("keywords must be strings")
         if plain in table.entries:
-            machine.type_error(f"got multiple values for keyword argument '{plain}'")
+            name = called(machine, function)
+            machine.type_error(f"{name} got multiple values for keyword argument '{plain}'")
         table.set_item(machine, key, value)
 
 

@@ -17,7 +17,7 @@ from minitorch2.jit.capture.handlers.registry import PY312, handles
 from minitorch2.jit.capture.instructions import Instruction
 from minitorch2.jit.capture.state import Frame
 from minitorch2.jit.capture.values.base import Value
-from minitorch2.jit.capture.values.constants import Constant
+from minitorch2.jit.capture.values.iterators import stopped_inside
 from minitorch2.jit.capture.values.sequences import TupleValue
 
 if TYPE_CHECKING:
@@ -70,9 +70,7 @@ def list_to_tuple(machine: Machine, value: Value) -> Value:
 def stop_iteration_error(machine: Machine, value: Value) -> Value:
     error = machine.real(value)
     if issubclass(error.python_type(), StopIteration):
-        found = machine.exception(RuntimeError, [Constant("generator raised StopIteration")])
-        found.attributes["__cause__"] = found.attributes["__context__"] = error  # type: ignore[attr-defined]
-        return found
+        return stopped_inside(machine, error)
     return error
 
 

@@ -47,6 +47,7 @@ class Operation:
     pushed: tuple[str, ...]
     kind: str = PLAIN
     dropped: int = 0  # operands that the instruction leaves below its results
+    jump: int = 0  # how many instructions later the jump stands that the truth is for
     callee: int | None = None  # which operand is called
     constants: tuple[tuple[str, Any], ...] = ()
 
@@ -110,6 +111,7 @@ COUNTED: dict[str, Callable[[int], tuple[int, int]]] = {
 }
 INSIDE = {"LIST_APPEND": 1, "SET_ADD": 1, "MAP_ADD": 2, "LIST_EXTEND": 1, "SET_UPDATE": 1,
           "DICT_UPDATE": 1}  # fmt: skip
+CONDITIONAL = ("POP_JUMP_IF_TRUE", "POP_JUMP_IF_FALSE")
 CALLS = ("CALL", "CALL_KW", "CALL_FUNCTION_EX")
 
 
@@ -119,6 +121,9 @@ def operation_at(code: CodeType, index: int) -> Operation | None:
     instructions = decode(code).instructions
     instruction = instructions[index]
     name, argument = instruction.name, instruction.argument
+    if name == "TO_BOOL" and instructions[index + 1].name in CONDITIONAL:
+        body = encode(name) + encode("UNARY_NOT")
+        return Operation((-1,), 1, body, (), TRUTH, jump=1)
     if name in FIXED:
         return _plain(name, argument, *FIXED[name])
     if name in COUNTED:

@@ -172,13 +172,14 @@ class Stop:
         operation, stack = self.operation, self.place.stack
         assert operation is not None
         program = decode(self.place.code)
-        instruction = program.instructions[self.place.index]
-        index = self.place.index + 1
+        index = self.place.index + operation.jump
+        instruction = program.instructions[index]
+        index += 1
         left = stack[: len(stack) - operation.popped]
         if outcome == "caught":
             handler = self._handler()
             assert handler is not None
-            offset = (instruction.offset,) if handler.lasti else ()
+            offset = (program.instructions[self.place.index].offset,) if handler.lasti else ()
             return self._to(handler.target, (*stack[: handler.depth], *offset), (VALUE,))
         if operation.kind == NEXT and outcome is True:
             assert instruction.target is not None

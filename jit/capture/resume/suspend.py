@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from minitorch2.artifacts import Span
 from minitorch2.jit.capture.resume.liveness import cell_slots, live_slots
 from minitorch2.jit.capture.resume.place import ACTIVE, NULL, VALUE, Place, name_of
 from minitorch2.jit.capture.state import Frame
@@ -44,9 +43,9 @@ class Suspended(BaseException):
 class RaisedHere(Exception):
     """Stop at this step instead: Python must raise the exception that is made there."""
 
-    def __init__(self, step: int, span: Span | None):
+    def __init__(self, step: int):
         super().__init__(step)
-        self.step, self.span = step, span
+        self.step = step
 
 
 def place_of(machine: Machine, frame: Frame) -> tuple[Place, list[Value]]:
@@ -74,7 +73,7 @@ def place_of(machine: Machine, frame: Frame) -> tuple[Place, list[Value]]:
         if isinstance(value, ExceptionValue) and value.source is None:
             step, _ = machine.raised_at.get(id(value), (frame.step, None))
             if step != frame.step:
-                raise RaisedHere(step, machine.state.span())
+                raise RaisedHere(step)
     table = frame.globals.table
     place = Place(code, index, tuple(slots), tuple(held_cells), tuple(kinds), table, id(table))
     return place, values

@@ -2,6 +2,10 @@
 
 - builtins: Python's builtin functions over values
 - constructors: calling builtin classes (list, dict, range, zip, super, type ...)
+- iteration: the iterators of the builtins and of itertools
+- copying: copy.copy and copy.deepcopy
+- arrays: functions of numpy on known values
+- twins: functions of native modules that have a twin in Python
 - library: functools, itertools, operator, math, and slots such as `object.__setattr__`
 - package: functions of minitorch2 itself, run directly on fake tensors
 - dispatching: which of these answers a call

@@ -15,9 +15,11 @@ from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.functions import FunctionValue, MethodValue, NativeValue
 from minitorch2.jit.capture.values.iterators import IteratorValue
-from minitorch2.jit.capture.values.mappings import DictValue, IdentityValue
+from minitorch2.jit.capture.values.keys import IdentityValue
+from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.objects import InstanceDict, ObjectValue
 from minitorch2.jit.capture.values.sequences import ListValue
+from minitorch2.jit.capture.values.sets import SetValue
 from minitorch2.jit.capture.values.tensors import TensorValue
 
 if TYPE_CHECKING:
@@ -46,7 +48,10 @@ def _isinstance(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     hooks = [c for c in _flat(wanted) if _has_python_hook(c, "__instancecheck__")]
     if hooks:
         return _with_hook(machine, value, wanted)
-    return Constant(machine.guarded(issubclass, cls, wanted))
+    try:
+        return Constant(issubclass(cls, wanted))
+    except TypeError:
+        return Constant(machine.guarded(isinstance, None, wanted))  # which says what is wrong
 
 
 def _flat(classes: Any) -> list:
@@ -150,9 +155,18 @@ def _numeric(function: Any, method: str) -> Rule:
             found = value.special(machine, method, *args[1:])
             if found is not None:
                 return found
-        return machine.run_python(function, args, kwargs)
+        return run_or_refuse(machine, function, args, kwargs)
 
     return apply
+
+
+def run_or_refuse(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value:
+    """Run on known values; an instance without the special method is refused as Python does."""
+    whole = [machine.native(argument) for argument in args]
+    if any(isinstance(argument, ObjectValue) for argument in whole):
+        plain = [blank(machine, argument) for argument in whole]
+        machine.guarded(lambda: function(*plain))
+    return machine.run_python(function, whole, kwargs)
 
 
 for _function in (abs, round, divmod, pow, bin, oct, hex, chr, ord, ascii):
@@ -206,12 +220,20 @@ RULES[all] = _quantifier(False)
 
 def _extreme(name: str, symbol: str) -> Rule:
     def apply(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-        items = machine.items(args[0]) if len(args) == 1 else list(args)
+        if not args:
+            raise TypeError
+        items = list(args)
+        if len(args) == 1:
+            items = items_in_any_order(machine, args[0], kwargs)
         if not items:
             if "default" in kwargs:
                 return kwargs["default"]
-            machine.raise_(ValueError, f"{name}() iterable argument is empty")
+            machine.guarded(getattr(builtins, name), [])  # which has Python's own words for it
+        if unknown := set(kwargs) - {"key", "default"}:
+            raise TypeError(*unknown)
         key = kwargs.get("key")
+        if key is not None and machine.real(key).python_type() is type(None):
+            key = None
         best, best_key = items[0], items[0] if key is None else machine.call(key, [items[0]], {})
         for item in items[1:]:
             other = item if key is None else machine.call(key, [item], {})
@@ -228,7 +250,17 @@ RULES[max] = _extreme("max", ">")
 
 @rule(sorted)
 def _sorted(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    return ListValue(machine.sort(machine.items(args[0]), kwargs))
+    return ListValue(machine.sort(items_in_any_order(machine, args[0], kwargs), kwargs))
+
+
+def items_in_any_order(machine: Machine, value: Value, kwargs: Keywords) -> list[Value]:
+    """The items of an iterable for something that does not depend on their order."""
+    found = machine.native(value)
+    return (
+        list(found.keys.values())
+        if isinstance(found, SetValue) and "key" not in kwargs
+        else (machine.items(value))
+    )
 
 
 def _talking(name: str) -> Rule:
@@ -248,6 +280,34 @@ def _id(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     if isinstance(value, Constant):
         machine.stop("unknown-operation", "id() of a plain value, an address")
     return IdentityValue(value)
+
+
+def fits_no_rule(
+    machine: Machine, function: Any, args: Arguments, kwargs: Keywords, error: Exception
+) -> Value:
+    """A call that its rule was not made for: Python says what is wrong with it."""
+    step = error.__traceback__
+    while step is not None and step.tb_next is not None:
+        step = step.tb_next
+    own = step is not None and "/capture/rules/" in step.tb_frame.f_code.co_filename
+    if not own:
+        raise error
+    plain = [blank(machine, argument) for argument in args]
+    named = {name: blank(machine, value) for name, value in kwargs.items()}
+    try:
+        function(*plain, **named)
+    except TypeError as refused:
+        machine.raise_real(refused)
+    raise error
+
+
+def blank(machine: Machine, value: Value) -> Any:
+    """A value as a plain object, or an object that knows nothing of a class of the same name."""
+    value = machine.native(value)
+    try:
+        return value.known()
+    except NotKnown:
+        return type(value.python_type().__name__, (), {})()
 
 
 @rule(vars)

@@ -8,29 +8,35 @@ from __future__ import annotations
 
 import collections
 import functools
-import itertools
 import operator
+import threading
 import types
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from minitorch2.jit.capture import protocols
-from minitorch2.jit.capture.rules.builtins import Rule
-from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, Value
+from minitorch2.jit.capture.rules.builtins import Rule, run_or_refuse
+from minitorch2.jit.capture.rules.iteration import ITERATORS
+from minitorch2.jit.capture.rules.twins import twin_of
+from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
 from minitorch2.jit.capture.values.classes import ClassValue, SuperValue
 from minitorch2.jit.capture.values.constants import Constant
-from minitorch2.jit.capture.values.functions import HostFunctionValue, PartialValue
-from minitorch2.jit.capture.values.iterators import IteratorValue
+from minitorch2.jit.capture.values.deques import DequeValue
+from minitorch2.jit.capture.values.functions import (
+    HostFunctionValue,
+    MethodValue,
+    PartialValue,
+)
+from minitorch2.jit.capture.values.keys import Key
+from minitorch2.jit.capture.values.locks import LockValue
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.namespaces import CellValue
 from minitorch2.jit.capture.values.objects import ObjectValue
 from minitorch2.jit.capture.values.sequences import (
     ListValue,
-    SequenceValue,
-    SetValue,
     SliceValue,
     TupleValue,
 )
+from minitorch2.jit.capture.values.sets import SetValue
 from minitorch2.jit.capture.values.tensors import TensorValue
 from minitorch2.tensors import Size
 
@@ -58,16 +64,19 @@ def _dict(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
 
 
 def _set(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    items = machine.items(args[0]) if args else []
-    return SetValue({machine.key(item): machine.real(item) for item in items})
+    made = SetValue()
+    if args:
+        made.call_method(machine, "update", args[:1], {})
+    return made
 
 
 def _frozenset(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    items = machine.items(args[0]) if args else []
-    try:
-        return Constant(frozenset(machine.real(item).known() for item in items))
-    except NotKnown:
-        return machine.stop("unknown-operation", "a frozenset of objects")
+    found = _set(machine, args, kwargs)
+    assert isinstance(found, SetValue)
+    order = frozenset(found.order)
+    if any(isinstance(key, Key) for key in order):
+        return SetValue(found.keys.items(), None, frozenset, order)
+    return Constant(order)
 
 
 def _slice(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
@@ -84,9 +93,12 @@ def _number(cls: type, method: str) -> Rule:
             machine.stop("data-dependent", f"{cls.__name__}() of a tensor")
         if isinstance(value, ObjectValue):
             found = value.special(machine, method)
+            if found is None and cls is not complex and value.native is None:
+                found = value.special(machine, "__index__")
+                found = found if found is None else machine.run_python(cls, [found], {})
             if found is not None:
                 return found
-        return machine.run_python(cls, args, kwargs)
+        return run_or_refuse(machine, cls, args, kwargs)
 
     return apply
 
@@ -125,138 +137,15 @@ def _super(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     return machine.raise_(RuntimeError, "super(): __class__ cell not found")
 
 
-# ---- iterators
+# ---- ranges and functions
 
 
 def _range(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    return machine.run_python(range, args, kwargs)
-
-
-def _each(machine: Machine, value: Value) -> Iterator[Value]:
-    iterator = machine.iterator(value)
-    while (item := machine.advance_iterator(iterator)) is not None:
-        yield item
-
-
-def _enumerate(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    given = kwargs.get("start", args[1] if len(args) > 1 else Constant(0))
-    start = machine.real(given).known()
-    pairs = enumerate(_each(machine, args[0]), start)
-    return IteratorValue((TupleValue([Constant(i), item]) for i, item in pairs), enumerate)
-
-
-def _zip(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    strict = "strict" in kwargs and machine.truth(kwargs["strict"])
-
-    def steps() -> Iterator[Value]:
-        iterators = [machine.iterator(argument) for argument in args]
-        while iterators:
-            items = []
-            for place, iterator in enumerate(iterators):
-                item = machine.advance_iterator(iterator)
-                if item is None:
-                    if strict:
-                        _check_lengths(machine, iterators, place)
-                    return
-                items.append(item)
-            yield TupleValue(items)
-
-    return IteratorValue(steps(), zip)
-
-
-def _check_lengths(machine: Machine, iterators: list[Value], place: int) -> None:
-    if place:
-        text = f"zip() argument {place + 1} is shorter than argument" + (
-            " 1" if place == 1 else f"s 1-{place}"
-        )
-        machine.raise_(ValueError, text)
-    for index, other in enumerate(iterators[1:], 2):
-        if machine.advance_iterator(other) is not None:
-            text = f"zip() argument {index} is longer than argument" + (
-                " 1" if index == 2 else f"s 1-{index - 1}"
-            )
-            machine.raise_(ValueError, text)
-
-
-def _map(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    def steps() -> Iterator[Value]:
-        iterators = [machine.iterator(argument) for argument in args[1:]]
-        while True:
-            items = []
-            for iterator in iterators:
-                item = machine.advance_iterator(iterator)
-                if item is None:
-                    return
-                items.append(item)
-            yield machine.call(args[0], items, {})
-
-    return IteratorValue(steps(), map)
-
-
-def _filter(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    test = machine.real(args[0])
-    plain = isinstance(test, Constant) and test.value is None
-
-    def keep(item: Value) -> bool:
-        return machine.truth(item if plain else machine.call(test, [item], {}))
-
-    return IteratorValue((item for item in _each(machine, args[1]) if keep(item)), filter)
-
-
-def _reversed(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    value = machine.real(args[0])
-    if isinstance(value, ObjectValue):
-        found = value.special(machine, "__reversed__")
-        if found is not None:
-            return found
-        length = value.length(machine)
-        keys = [Constant(index) for index in reversed(range(length))]
-        return IteratorValue(value.get_item(machine, key) for key in keys)
-    if isinstance(value, SequenceValue | DictValue):
-        return IteratorValue(iter(machine.items(value)[::-1]), reversed)
-    if isinstance(value, Constant):
-        items = machine.guarded(lambda: list(reversed(value.value)))
-        return machine.iterate_over([machine.from_python(item) for item in items])
-    return machine.type_error(f"'{value.python_type().__name__}' object is not reversible")
-
-
-# ---- itertools and functools
-
-
-def _chain(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    steps = (item for argument in args for item in _each(machine, argument))
-    return IteratorValue(steps, itertools.chain)
-
-
-def _islice(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    bounds = [machine.real(argument).known() for argument in args[1:]]
-    return IteratorValue(itertools.islice(_each(machine, args[0]), *bounds), itertools.islice)
-
-
-def _product(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    repeat = machine.real(kwargs["repeat"]).known() if "repeat" in kwargs else 1
-    lists = [machine.items(argument) for argument in args]
-    found = itertools.product(*lists, repeat=repeat)
-    return IteratorValue((TupleValue(list(items)) for items in found), itertools.product)
-
-
-def _arranged(cls: type) -> Rule:
-    def apply(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-        counts = [machine.real(argument).known() for argument in args[1:]]
-        found = cls(machine.items(args[0]), *counts)
-        return IteratorValue((TupleValue(list(items)) for items in found), cls)
-
-    return apply
-
-
-def _repeat(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    counts = [machine.real(argument).known() for argument in args[1:]]
-    return IteratorValue(itertools.repeat(args[0], *counts), itertools.repeat)
-
-
-def _count(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    numbers = itertools.count(*(machine.real(argument).known() for argument in args))
-    return IteratorValue((Constant(number) for number in numbers), itertools.count)
+    whole = [machine.native(argument) for argument in args]
+    if all(isinstance(argument, Constant) for argument in whole):
+        return machine.run_python(range, whole, kwargs)
+    bounds = [Constant(machine.index_of(argument, "range")) for argument in whole]
+    return machine.run_python(range, bounds, kwargs)
 
 
 def _partial(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
@@ -264,7 +153,7 @@ def _partial(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
 
 
 def _itemgetter(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    def get(machine: Machine, given: Arguments) -> Value:
+    def get(machine: Machine, given: Arguments, named: Keywords) -> Value:
         found = [machine.get_item(given[0], key) for key in args]
         return found[0] if len(found) == 1 else TupleValue(found)
 
@@ -274,7 +163,7 @@ def _itemgetter(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
 def _attrgetter(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     paths = [machine.real(argument).known().split(".") for argument in args]
 
-    def get(machine: Machine, given: Arguments) -> Value:
+    def get(machine: Machine, given: Arguments, named: Keywords) -> Value:
         found = []
         for path in paths:
             value = given[0]
@@ -289,29 +178,10 @@ def _attrgetter(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
 def _methodcaller(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     name = machine.real(args[0]).known()
 
-    def call(machine: Machine, given: Arguments) -> Value:
+    def call(machine: Machine, given: Arguments, named: Keywords) -> Value:
         return machine.call(machine.get_attribute(given[0], name), list(args[1:]), kwargs)
 
     return HostFunctionValue(call, operator.methodcaller)
-
-
-def _accumulate(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    function = args[1] if len(args) > 1 else kwargs.get("func")
-
-    def steps() -> Iterator[Value]:
-        total = kwargs.get("initial")
-        if total is not None:
-            yield total
-        for item in _each(machine, args[0]):
-            if total is None:
-                total = item
-            elif function is None:
-                total = protocols.binary(machine, "+", total, item)
-            else:
-                total = machine.call(function, [total, item], {})
-            yield total
-
-    return IteratorValue(steps(), itertools.accumulate)
 
 
 def _namespace(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
@@ -322,10 +192,46 @@ def _namespace(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
 
 
 def _deque(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    return machine.stop("unknown-object", "a deque made inside the function")
+    made = DequeValue([], None)
+    made.call_method(machine, "__init__", args, kwargs)
+    return made
+
+
+def _mapping(cls: type) -> Rule:
+    def apply(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+        made = DictValue({}, None, cls)
+        made.call_method(machine, "__init__", args, kwargs)
+        return made
+
+    return apply
+
+
+def _method(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    function, owner = args
+    return MethodValue(machine.real(owner), machine.real(function))
+
+
+def _proxy(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    table = machine.native(args[0])
+    if not isinstance(table, DictValue):
+        machine.stop("unknown-call", "a mappingproxy of an object")
+    table.all_keys(machine)
+    made = DictValue({}, None, types.MappingProxyType)
+    made.entries = table.entries  # one dict: it follows what becomes of the other
+    return made
+
+
+def _lru_cache(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    twin = twin_of(functools._lru_cache_wrapper)
+    return machine.call(machine.wrap_function(twin), args, kwargs)
+
+
+def _lock(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    return LockValue()
 
 
 CLASS_RULES: dict[type, Rule] = {
+    **ITERATORS,
     list: _list,
     tuple: _tuple,
     Size: _size,
@@ -342,23 +248,16 @@ CLASS_RULES: dict[type, Rule] = {
     object: _object,
     super: _super,
     range: _range,
-    enumerate: _enumerate,
-    zip: _zip,
-    map: _map,
-    filter: _filter,
-    reversed: _reversed,
-    itertools.chain: _chain,
-    itertools.islice: _islice,
-    itertools.product: _product,
-    itertools.permutations: _arranged(itertools.permutations),
-    itertools.combinations: _arranged(itertools.combinations),
-    itertools.repeat: _repeat,
-    itertools.count: _count,
     functools.partial: _partial,
     collections.deque: _deque,
-    itertools.accumulate: _accumulate,
+    collections.OrderedDict: _mapping(collections.OrderedDict),
+    collections.defaultdict: _mapping(collections.defaultdict),
     operator.itemgetter: _itemgetter,
     operator.attrgetter: _attrgetter,
     operator.methodcaller: _methodcaller,
     types.SimpleNamespace: _namespace,
+    types.MethodType: _method,
+    types.MappingProxyType: _proxy,
+    functools._lru_cache_wrapper: _lru_cache,
+    type(threading.RLock()): _lock,
 }

@@ -6,22 +6,31 @@ of the package (or None: inline), for builtin classes their constructor.
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING, Any
 
-from minitorch2.jit.capture.rules.builtins import RULES, Rule
+from minitorch2.jit.capture.rules.arrays import run_numpy
+from minitorch2.jit.capture.rules.builtins import RULES, Rule, fits_no_rule
 from minitorch2.jit.capture.rules.constructors import CLASS_RULES
+from minitorch2.jit.capture.rules.copying import deep, shallow
 from minitorch2.jit.capture.rules.library import call_descriptor, call_library, is_descriptor
 from minitorch2.jit.capture.rules.package import package_rule, run_directly
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, Value
 from minitorch2.jit.capture.values.constants import is_constant
+from minitorch2.jit.capture.values.mappings import DictValue
+from minitorch2.jit.capture.values.natives import MAKERS
+from minitorch2.jit.capture.values.sequences import ListValue, TupleValue
+from minitorch2.jit.capture.values.tensors import TensorValue
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
 
 
 PURE_LIBRARY = frozenset(
-    "re fnmatch textwrap posixpath genericpath colorsys calendar html base64 keyword math".split()
+    "re fnmatch textwrap posixpath genericpath colorsys calendar html base64 keyword math json "
+    "json.decoder json.encoder string statistics".split()
 )  # standard library modules of which every function is pure
+READING = ("json", "statistics", "textwrap")  # these only read the lists and dicts they are given
 
 
 def call_native(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value:
@@ -31,7 +40,10 @@ def call_native(machine: Machine, function: Any, args: Arguments, kwargs: Keywor
     except TypeError:  # not hashable
         rule = None
     if rule is not None:
-        return rule(machine, args, kwargs)
+        try:
+            return rule(machine, args, kwargs)
+        except (IndexError, KeyError, ValueError, TypeError) as error:
+            return fits_no_rule(machine, function, args, kwargs, error)
     if getattr(function, "op", None) is not None:
         found = run_directly(machine, function, args, kwargs)
         assert found is not None
@@ -43,23 +55,79 @@ def call_native(machine: Machine, function: Any, args: Arguments, kwargs: Keywor
 
 def class_rule(cls: type) -> Rule | None:
     """The constructor of a builtin class."""
-    return CLASS_RULES.get(cls)
+    rule = CLASS_RULES.get(cls)
+    if rule is None and (cls in MAKERS or (cls.__module__ in FIXED_MODULES and not heap(cls))):
+        return _making(cls)
+    if rule is None:
+        return None
+    found = rule
+
+    def apply(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+        try:
+            return found(machine, args, kwargs)
+        except (IndexError, KeyError, ValueError, TypeError) as error:
+            return fits_no_rule(machine, cls, args, kwargs, error)
+
+    return apply
+
+
+FIXED_MODULES = ("numpy", "decimal", "datetime", "_struct", "types")
+
+
+def heap(cls: type) -> bool:
+    """Whether a class was made by a class statement."""
+    return bool(cls.__flags__ & (1 << 9))
+
+
+def _making(cls: type) -> Rule:
+    """A native class whose instances capture makes for real."""
+
+    def make(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+        if cls is random.Random and not args:
+            machine.stop("random-generator", "random.Random() without a seed")
+        if any(isinstance(machine.real(argument), TensorValue) for argument in args):
+            machine.stop("data-dependent", f"{cls.__name__}() of a tensor")
+        return machine.run_python(cls, args, kwargs)
+
+    return make
 
 
 def function_rule(function: Any) -> Any:
     """The rule for a Python function, or None when it is inlined."""
+    if function.__module__ == "copy" and function.__name__ in COPIES:
+        return COPIES[function.__name__]
+    if (function.__module__ or "").partition(".")[0] == "numpy":
+        return run_numpy
     if function.__module__ in PURE_LIBRARY and not function.__code__.co_flags & 0x20:
         return run_known
     return package_rule(function)
 
 
+COPIES = {"copy": shallow, "deepcopy": deep}
+
+
 def run_known(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value | None:
     """A pure function of the standard library on plain data; None when there are other values."""
     try:
-        plain = [machine.real(argument).known() for argument in args]
-        named = {key: machine.real(value).known() for key, value in kwargs.items()}
+        plain = [data_of(machine, argument) for argument in args]
+        named = {key: data_of(machine, value) for key, value in kwargs.items()}
     except NotKnown:
         return None
-    if not all(map(is_constant, (*plain, *named.values()))):
+    whole = all(map(is_constant, (*plain, *named.values())))
+    if not whole and function.__module__ not in READING:
         return None
     return machine.from_python(machine.guarded(lambda: function(*plain, **named)))
+
+
+def data_of(machine: Machine, value: Value) -> Any:
+    """Plain data, lists and dicts included; NotKnown when there are other values in it."""
+    value = machine.native(value)
+    if isinstance(value, ListValue) or type(value) is TupleValue:
+        return value.cls(data_of(machine, item) for item in value.values)
+    if isinstance(value, DictValue):
+        value.all_keys(machine)
+        return {
+            data_of(machine, machine.key_value(key)): data_of(machine, item)
+            for key, item in value.entries.items()
+        }
+    return value.known()

@@ -6,22 +6,31 @@ In: the function and the values of a call. Out: the value it returns. Functions 
 
 from __future__ import annotations
 
+import collections
+import datetime
+import decimal
 import functools
-import itertools
 import math
 import operator
+import sys
 import types
 from typing import TYPE_CHECKING, Any
 
+import numpy
+
 from minitorch2.jit.capture import protocols
+from minitorch2.jit.capture.rules.arrays import run_numpy
 from minitorch2.jit.capture.rules.builtins import RULES, rule
+from minitorch2.jit.capture.rules.iteration import FUNCTIONS
+from minitorch2.jit.capture.rules.twins import twin_of
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
-from minitorch2.jit.capture.values.classes import ClassValue
+from minitorch2.jit.capture.values.classes import new_container, new_object
 from minitorch2.jit.capture.values.constants import Constant
-from minitorch2.jit.capture.values.iterators import IteratorValue
+from minitorch2.jit.capture.values.containers import native_base
+from minitorch2.jit.capture.values.exceptions import TracebackValue
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.objects import ObjectValue
-from minitorch2.jit.capture.values.sequences import TupleValue
+from minitorch2.jit.capture.values.sequences import TupleValue, is_plain_tuple
 from minitorch2.jit.capture.values.tensors import TensorValue
 
 if TYPE_CHECKING:
@@ -30,11 +39,24 @@ if TYPE_CHECKING:
 PURE_MODULES = ("math", "_operator", "cmath", "_bisect", "binascii", "_string", "_struct")
 PATHS = ("fspath", "_path_normpath", "_path_splitroot_ex")
 PURE_OWNERS = (int, float, str, bytes, complex)
+FIXED_KINDS = (decimal.Decimal, datetime.date, datetime.time, datetime.timedelta)
+PURE_FUNCTIONS = (str.maketrans, bytes.maketrans, sys.intern, sys.getrecursionlimit)
 
 
 @rule(object.__new__)
 def _new(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    return ObjectValue(machine.real(args[0]).known())
+    return new_object(machine, machine.real(args[0]).known())
+
+
+@rule(collections._count_elements)  # type: ignore[attr-defined]
+def _count_elements(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    table = machine.real(args[0])
+    for item in machine.items(args[1]):
+        seen = machine.method(table, "get", [item, Constant(0)])
+        machine.real(table).set_item(
+            machine, machine.real(item), protocols.binary(machine, "+", seen, Constant(1))
+        )
+    return Constant(None)
 
 
 @rule(object.__init__)
@@ -68,7 +90,8 @@ def _getattribute(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
 def _delattr(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     owner, name = machine.real(args[0]), machine.real(args[1]).known()
     if not isinstance(owner, ObjectValue) or owner.own(machine, name) is None:
-        machine.raise_(AttributeError, name)
+        kind = owner.python_type().__name__
+        machine.raise_(AttributeError, f"'{kind}' object has no attribute '{name}'")
     owner.store(machine, name, None)
     return Constant(None)
 
@@ -96,12 +119,6 @@ def _reduce(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     for item in items[1:]:
         total = machine.call(args[0], [total, item], {})
     return total
-
-
-@rule(itertools.chain.from_iterable)
-def _from_iterable(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    lists = [machine.items(item) for item in machine.items(args[0])]
-    return IteratorValue(itertools.chain.from_iterable(lists), itertools.chain)
 
 
 def _operator_rules() -> None:
@@ -132,6 +149,7 @@ def _unary(symbol: str) -> Any:
 
 
 _operator_rules()
+RULES.update(FUNCTIONS)
 
 
 @rule(operator.getitem)
@@ -170,6 +188,20 @@ def _index(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     return Constant(machine.index_of(args[0], "index"))
 
 
+@rule(sys.exc_info)
+def _exc_info(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    error = machine.state.exception
+    if error is None:
+        return TupleValue([Constant(None)] * 3)
+    cls = machine.from_python(error.python_type())
+    return TupleValue([cls, error, TracebackValue()])
+
+
+@rule(sys.exception)
+def _exception(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    return machine.state.exception or Constant(None)
+
+
 def call_descriptor(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value:
     """A method of a native class called through the class: `list.append(x, 1)`."""
     if not args:
@@ -190,26 +222,41 @@ def call_library(machine: Machine, function: Any, args: Arguments, kwargs: Keywo
     """A native function without a rule of its own."""
     module = getattr(function, "__module__", None)
     owner = getattr(function, "__self__", None)
+    twin = twin_of(function)
+    if twin is not None:
+        return machine.call(machine.wrap_function(twin), args, kwargs)
     if isinstance(function, functools._lru_cache_wrapper):
         return machine.call(machine.wrap_function(function.__wrapped__), args, kwargs)
     if module in PURE_MODULES or owner is math or function.__name__ in PATHS:
         if any(isinstance(machine.real(argument), TensorValue) for argument in args):
             machine.stop("data-dependent", f"{function.__name__}() of a tensor")
         return machine.run_python(function, args, kwargs)
-    if isinstance(owner, type) and issubclass(owner, PURE_OWNERS):
+    if isinstance(owner, type) and function.__name__ == "__new__":
+        return _native_new(machine, owner, args, kwargs)
+    if isinstance(owner, type) and issubclass(owner, (*PURE_OWNERS, *FIXED_KINDS)):
         return machine.run_python(function, args, kwargs)
-    if isinstance(owner, type) and issubclass(owner, tuple) and function.__name__ == "__new__":
-        return _tuple_new(machine, args)
-    if isinstance(owner, type) and issubclass(owner, BaseException):
-        return machine.exception(machine.real(args[0]).known(), list(args[1:]))
+    if function in PURE_FUNCTIONS:
+        return machine.run_python(function, args, kwargs)
+    if (module or "").partition(".")[0] == "numpy" or isinstance(function, numpy.ufunc):
+        found = run_numpy(machine, function, args, kwargs)
+        assert found is not None
+        return found
     name = getattr(function, "__qualname__", type(function).__name__)
     return machine.stop("unknown-call", f"{module + '.' if module else ''}{name}()")
 
 
-def _tuple_new(machine: Machine, args: Arguments) -> Value:
-    cls = machine.real(args[0])
-    assert isinstance(cls, ClassValue)
-    return TupleValue(machine.items(args[1]) if len(args) > 1 else [], cls.cls)
+def _native_new(machine: Machine, owner: type, args: Arguments, kwargs: Keywords) -> Value:
+    """`tuple.__new__(cls, items)` and its likes."""
+    cls = machine.real(args[0]).known()
+    if issubclass(cls, BaseException):
+        return machine.exception(cls, list(args[1:]))
+    if is_plain_tuple(cls) and issubclass(cls, tuple):
+        return TupleValue(machine.items(args[1]) if len(args) > 1 else [], cls)
+    if cls is owner:
+        return machine.call(machine.from_python(cls), list(args[1:]), kwargs)
+    if native_base(cls) is None:
+        machine.stop("unknown-call", f"{owner.__name__}.__new__()")
+    return new_container(machine, cls, list(args[1:]), kwargs)
 
 
 def is_descriptor(function: Any) -> bool:

@@ -4,13 +4,20 @@
 - constants: numbers, strings, dtypes, classes of the builtins ... known by value
 - tensors: a fake tensor and the graph value it stands for
 - floats: a Python float that changes from call to call
-- sequences: tuples, lists, slices, sets
+- sequences: tuples, lists, slices
+- deques: collections.deque
+- keys: what stands for a value among the keys of a dict or set
+- sets: sets and frozensets, in Python's order
+- views: dict.keys(), values(), items()
 - mappings: dicts
 - iterators: iterators over known things, and generators of inlined functions
 - functions: Python functions, bound methods, native callables, partials
 - objects: instances of user classes and nn.Modules
+- containers: instances of user classes that extend list, dict and the like
+- natives: objects of native classes that capture runs for real, arrays of numpy among them
 - classes: classes, and what calling one makes; super()
 - exceptions: exception instances that are raised and caught inside
 - contexts: grad-mode context managers
+- locks: locks made inside
 - namespaces: Python modules, dicts of globals, closure cells
 """

@@ -54,10 +54,11 @@ NULL: Any = Null()
 class Value:
     """Something the captured program computes with. `source` says where it can be fetched."""
 
-    __slots__ = ("source",)
+    __slots__ = ("source", "outer")
 
     def __init__(self, source: Source | None = None):
         self.source = source
+        self.outer: Any = None  # the instance of which this is the native part
 
     # ---- what it is
 
@@ -108,7 +109,7 @@ class Value:
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
         """A method that native code implements (the others are found by `get_attribute`)."""
-        machine.stop("unknown-call", f"{self.python_type().__name__}.{name}()")
+        return machine.special_method(self, name, args, kwargs)
 
     def truth(self, machine: Machine) -> bool:
         return True
@@ -116,7 +117,24 @@ class Value:
     def length(self, machine: Machine) -> int:
         machine.type_error(f"object of type '{self.python_type().__name__}' has no len()")
 
+    def operate(self, machine: Machine, symbol: str, other: Value, reflected: bool) -> Value | None:
+        """`self symbol other` (`other symbol self` when reflected), or None: not by this kind."""
+        return None
+
+    def operate_inplace(self, machine: Machine, symbol: str, other: Value) -> Value | None:
+        """`self symbol= other` where that changes self, else None."""
+        return None
+
+    def compare_with(
+        self, machine: Machine, symbol: str, other: Value, reflected: bool
+    ) -> Value | None:
+        """`self symbol other` for a comparison, or None: not by this kind."""
+        return None
+
     def contains(self, machine: Machine, item: Value) -> bool:
+        cls = self.python_type()
+        if not any(hasattr(cls, name) for name in ("__iter__", "__getitem__", "__next__")):
+            machine.type_error(f"argument of type '{cls.__name__}' is not iterable")
         for other in machine.items(self):
             if machine.equal(other, item):
                 return True
@@ -144,6 +162,9 @@ class Lazy(Value):
 
     def known(self) -> Any:
         return self.machine.real(self).known()
+
+    def python_type(self) -> type:
+        return self.machine.real(self).python_type()
 
     def lower(self, machine: Machine) -> Any:
         return machine.real(self).lower(machine)

@@ -16,15 +16,18 @@ from minitorch2 import dispatch
 from minitorch2.amp.autocast import autocast
 from minitorch2.devices import device
 from minitorch2.dtypes import dtype
-from minitorch2.jit.capture.source import ConstantSource, Source
+from minitorch2.jit.capture.source import ClassAttributeSource, ConstantSource, Source
 from minitorch2.jit.capture.state import ClassWrite
-from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
+from minitorch2.jit.capture.values.base import Arguments, Keywords, NativeMethod, Value
+from minitorch2.jit.capture.values.containers import FIXED, ContainerObject, native_base
 from minitorch2.jit.capture.values.contexts import MODES, AutocastValue, GradModeValue
+from minitorch2.jit.capture.values.deques import DequeValue
 from minitorch2.jit.capture.values.exceptions import ExceptionValue
 from minitorch2.jit.capture.values.functions import FunctionValue, MethodValue
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.objects import ObjectValue
-from minitorch2.jit.capture.values.sequences import TupleValue
+from minitorch2.jit.capture.values.sequences import ListValue, TupleValue
+from minitorch2.jit.capture.values.sets import SetValue
 from minitorch2.tensors import Tensor
 
 if TYPE_CHECKING:
@@ -61,8 +64,14 @@ class ClassValue(Value):
     def get_attribute(self, machine: Machine, name: str) -> Value:
         cls = self.cls
         if name == "__dict__":
-            names = {key: machine.class_member(cls, key) for key in cls.__dict__ if key != name}
+            base = ConstantSource(cls, cls.__name__)
+            names: dict[Any, Value] = {
+                key: machine.lazy(held, ClassAttributeSource(base, key))
+                for key, held in cls.__dict__.items()
+            }
             return DictValue(names, None, types.MappingProxyType)
+        if name == "mro":
+            return NativeMethod(self, name)
         found = machine.class_lookup(cls, name)
         if found is None:
             return self._from_metaclass(machine, name)
@@ -109,7 +118,16 @@ class ClassValue(Value):
         return item.known() in self.cls  # type: ignore[operator]
 
     def length(self, machine: Machine) -> int:
-        return machine.guarded(len, self.cls)
+        found = machine.class_lookup(type(self.cls), "__len__")
+        if found is None or isinstance(self.cls, enum.EnumMeta):
+            return machine.guarded(len, self.cls)
+        function = machine.class_member(found[0], "__len__")
+        return machine.index_of(machine.call(function, [self], {}), "class")
+
+    def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        if name == "__call__":
+            return make(machine, self, args, kwargs)
+        return machine.run_python(getattr(type, name), [self, *args], kwargs)
 
     def call(self, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
         return construct(machine, self, args, kwargs)
@@ -124,10 +142,27 @@ def construct(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keyw
     builtin = machine.class_rule(cls)
     if builtin is not None:
         return builtin(machine, args, kwargs)
+    by = machine.class_lookup(type(cls), "__call__")
+    if by is not None and isinstance(by[1], types.FunctionType) and not plain_metaclass(cls):
+        function = machine.class_member(by[0], "__call__")
+        return machine.call(function, [value, *args], kwargs)
+    return make(machine, value, args, kwargs)
+
+
+def plain_metaclass(cls: type) -> bool:
+    """Whether the class of a class is one that capture knows: enums."""
+    return isinstance(cls, enum.EnumMeta)
+
+
+def make(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keywords) -> Value:
+    """`type.__call__(cls, ...)`."""
+    cls = value.cls
     if issubclass(cls, BaseException):
         return _exception(machine, value, args, kwargs)
     if cls.__name__ in MODES and cls.__module__.startswith("minitorch2."):
-        return GradModeValue(cls, _grad_mode(machine, cls, args, kwargs))
+        mode = _grad_mode(machine, cls, args, kwargs)
+        infers = cls.__name__ == "inference_mode" and not (args and not machine.truth(args[0]))
+        return GradModeValue(cls, mode, infers)
     if cls is autocast:
         plain = [machine.real(argument).known() for argument in args]
         named = {key: machine.real(item).known() for key, item in kwargs.items()}
@@ -138,8 +173,6 @@ def construct(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keyw
         machine.stop("unknown-call", f"making a {cls.__name__} inside the function")
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return _named_tuple(machine, cls, args, kwargs)
-    if issubclass(cls, dict):
-        return _dict(machine, cls, args, kwargs)
     return _instance(machine, value, args, kwargs)
 
 
@@ -176,24 +209,8 @@ def _named_tuple(machine: Machine, cls: Any, args: Arguments, kwargs: Keywords) 
     return TupleValue(values, cls)
 
 
-def _dict(machine: Machine, cls: type, args: Arguments, kwargs: Keywords) -> Value:
-    if cls is collections.defaultdict:
-        made = DictValue({}, None, cls, args[0] if args else None)
-        args = args[1:]
-    elif cls in (dict, collections.OrderedDict):
-        made = DictValue({}, None, cls)
-    else:
-        machine.stop("unknown-object", f"an instance of {cls.__name__}, a kind of dict")
-    for key, value in machine.pairs(args, kwargs):
-        made.set_item(machine, key, value)
-    return made
-
-
 def _instance(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keywords) -> Value:
     cls = value.cls
-    metaclass_call = machine.class_lookup(type(cls), "__call__")
-    if metaclass_call is not None and isinstance(metaclass_call[1], types.FunctionType):
-        machine.stop("unknown-call", f"{cls.__name__}(), whose metaclass makes it")
     heap = bool(cls.__flags__ & (1 << 9))
     new = machine.class_lookup(cls, "__new__")
     if heap and new is not None and isinstance(new[1], staticmethod):
@@ -201,15 +218,48 @@ def _instance(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keyw
         if not issubclass(made.python_type(), cls):
             return made
     elif heap and cls.__new__ is object.__new__:
-        made = ObjectValue(cls)
+        if (args or kwargs) and cls.__init__ is object.__init__:
+            machine.type_error(f"{cls.__name__}() takes no arguments")
+        made = new_object(machine, cls)
+    elif heap and native_base(cls) is not None:
+        made = new_container(machine, cls, args, kwargs)
     else:
         machine.stop("unknown-call", f"{cls.__name__}(), a class of native code")
     init = machine.class_lookup(cls, "__init__")
     if init is not None and isinstance(init[1], types.FunctionType):
         machine.call(machine.class_attribute(made, "__init__"), args, kwargs)
-    elif (args or kwargs) and not isinstance(new and new[1], staticmethod):
-        machine.type_error(f"{cls.__name__}() takes no arguments")
+    elif native_base(cls) is not None and native_base(cls) not in FIXED:
+        made.call_method(machine, "__init__", args, kwargs)
     return made
+
+
+def new_object(machine: Machine, cls: type) -> Value:
+    """`object.__new__(cls)`."""
+    missing = sorted(getattr(cls, "__abstractmethods__", ()))
+    if missing:
+        try:
+            object.__new__(cls)  # which refuses, in Python's own words
+        except TypeError as error:
+            machine.raise_real(error)
+    return ObjectValue(cls)
+
+
+def new_container(machine: Machine, cls: type, args: Arguments, kwargs: Keywords) -> Value:
+    """`base.__new__(cls, ...)` of a class that extends a native one."""
+    base: Any = native_base(cls)
+    if base in FIXED:
+        native = machine.real(machine.call(machine.from_python(base), args, kwargs))
+    elif base is list:
+        native = ListValue([])
+    elif base is set:
+        native = SetValue()
+    elif base is collections.deque:
+        native = DequeValue([], None)
+    else:
+        native = DictValue({}, None, base)
+    if native.outer is not None or isinstance(native, ObjectValue):
+        machine.stop("unknown-call", f"{cls.__name__}() of an instance of such a class")
+    return ContainerObject(cls, native)
 
 
 class SuperValue(Value):
@@ -230,7 +280,9 @@ class SuperValue(Value):
     def get_attribute(self, machine: Machine, name: str) -> Value:
         owner = self.owner
         of_class = isinstance(owner, ClassValue)
-        order = (owner.cls if isinstance(owner, ClassValue) else owner.python_type()).__mro__
+        if isinstance(owner, ClassValue) and self.cls not in owner.cls.__mro__:
+            of_class = False  # the class of the class
+        order = (owner.cls if of_class else owner.python_type()).__mro__  # type: ignore[attr-defined]
         for cls in order[order.index(self.cls) + 1 :]:
             if name not in cls.__dict__:
                 continue

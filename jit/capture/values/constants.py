@@ -7,10 +7,15 @@ same: its own arithmetic records what was asked of it.
 
 from __future__ import annotations
 
+import datetime
+import decimal
 import enum
 import re
+import sys
 import types
 from typing import TYPE_CHECKING, Any
+
+import numpy
 
 from minitorch2.devices import device
 from minitorch2.dtypes import dtype
@@ -36,12 +41,17 @@ LITERALS: tuple[type, ...] = (
 PLAIN: tuple[type, ...] = (
     dtype, device, range, types.GenericAlias, types.UnionType, types.CodeType, re.Pattern, re.Match,
 )  # fmt: skip
+FIXED = (
+    numpy.generic, numpy.dtype, numpy.finfo, numpy.iinfo, decimal.Decimal, datetime.date,
+    datetime.time, datetime.timedelta, datetime.tzinfo, type(sys.version_info), type(sys.float_info),
+    type(sys.int_info), type(sys.flags), type(sys.hash_info),
+)  # fmt: skip
 
 
 def is_constant(object: Any) -> bool:
     """Whether an object is immutable data that capture may compute with directly."""
     kind = type(object)
-    if kind in LITERALS or kind in PLAIN or isinstance(object, enum.Enum):
+    if kind in LITERALS or kind in PLAIN or isinstance(object, (enum.Enum, *FIXED)):
         return True
     if kind is frozenset or kind is tuple:
         return all(is_constant(item) for item in object)
@@ -99,7 +109,26 @@ class Constant(Value):
             kwargs = {key: machine.number(value) for key, value in kwargs.items()}
         if name == "join" and type(self.value) is str and len(args) == 1:
             args = [machine.tuple_of(machine.items(args[0]))]
+        if isinstance(self.value, re.Pattern) and name in ("sub", "subn") and args:
+            if not isinstance(machine.real(args[0]), Constant):
+                return self._substituted(machine, name, args, kwargs)
         return machine.run_python(getattr(self.value, name), args, kwargs)
+
+    def _substituted(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        """`pattern.sub(function, text)`: the function is called for one match after the other."""
+        text = args[1] if len(args) > 1 else kwargs["string"]
+        more = [
+            machine.real(one).known() for one in [*args[2:], *kwargs.values()] if one is not text
+        ]
+        plain = machine.real(text).known()
+        found = list(self.value.finditer(plain))[: more[0] if more and more[0] else None]
+        parts, place = [], 0
+        for match in found:
+            new = machine.real(machine.call(args[0], [machine.from_python(match)], {})).known()
+            parts += [plain[place : match.start()], new]
+            place = match.end()
+        whole = "".join([*parts, plain[place:]])
+        return machine.from_python(whole if name == "sub" else (whole, len(found)))
 
     def get_item(self, machine: Machine, key: Value) -> Value:
         return machine.run_python(lambda value, index: value[index], [self, key], {})

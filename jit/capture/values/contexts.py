@@ -7,28 +7,39 @@ when capture ends; a mode that the captured function leaves changed is one of it
 
 from __future__ import annotations
 
+import copy
+import types
 from typing import TYPE_CHECKING, Any
 
 from minitorch2 import dispatch
+from minitorch2.amp.autocast import autocast
+from minitorch2.autograd.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
+from minitorch2.jit.capture.source import AttributeSource, Source
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NativeMethod, Value
+from minitorch2.jit.capture.values.constants import Constant
+from minitorch2.jit.capture.values.functions import HostFunctionValue
 
 if TYPE_CHECKING:
+    from minitorch2.jit.capture.emit import Emitter
     from minitorch2.jit.capture.interpreter import Machine
 
 MODES = {"no_grad": False, "enable_grad": True, "inference_mode": False, "set_grad_enabled": None}
 
 
 class GradModeValue(Value):
-    """A grad-mode context manager made inside."""
+    """A grad-mode context manager: made inside, or one that exists (with a source).
 
-    __slots__ = ("cls", "mode", "previous")
+    `previous` holds the (grad, inference) modes to go back to, innermost last.
+    """
 
-    def __init__(self, cls: type, mode: bool):
-        super().__init__(None)
-        self.cls, self.mode = cls, mode
-        self.previous: list[bool] = []
-        if cls.__name__ == "set_grad_enabled":  # acts when it is made, too
-            self.previous.append(dispatch.state.grad_enabled)
+    __slots__ = ("cls", "mode", "previous", "infers")
+
+    def __init__(self, cls: type, mode: bool, infers: bool = False, source: Source | None = None):
+        super().__init__(source)
+        self.cls, self.mode, self.infers = cls, mode, infers
+        self.previous: list[tuple[bool, bool]] = []
+        if cls is set_grad_enabled and source is None:  # acts when it is made, too
+            self.previous.append(_now())
             dispatch.state.grad_enabled = mode
 
     def python_type(self) -> type:
@@ -43,24 +54,81 @@ class GradModeValue(Value):
         return super().get_attribute(machine, name)
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        kept = self.cls is set_grad_enabled  # it remembers one mode, from when it was made
         if name == "__enter__":
-            if self.cls.__name__ != "set_grad_enabled":
-                self.previous.append(dispatch.state.grad_enabled)
+            if not kept:
+                self.previous.append(_now())
+                machine.state.effects.record(self, f"{{0}}.before.append({_now()!r})")
             dispatch.state.grad_enabled = self.mode
-            return self
+            dispatch.state.inference |= self.infers
+            return self if kept else machine.from_python(None)
         if name == "__exit__":
-            dispatch.state.grad_enabled = self.previous.pop()
-            return machine.from_python(False)
+            if kept:
+                dispatch.state.grad_enabled = self.previous[-1][0]
+                return machine.from_python(None)
+            dispatch.state.grad_enabled, dispatch.state.inference = self.previous.pop()
+            machine.state.effects.record(self, "{0}.before.pop()")
+            return machine.from_python(None)
         machine.stop("unknown-call", f"{self.cls.__name__}() as a decorator inside the function")
+
+    def call(self, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+        """As a decorator: the function, run in this mode."""
+        function, kind, mode, infers = args[0], self.cls, self.mode, self.infers
+
+        def run(machine: Machine, given: Arguments, named: Keywords) -> Value:
+            region = GradModeValue(kind, mode, infers)
+            region.call_method(machine, "__enter__", [], {})
+            try:
+                return machine.call(function, given, named)
+            finally:
+                region.call_method(machine, "__exit__", [], {})
+
+        return HostFunctionValue(run, types.FunctionType)
+
+    def emit(self, emitter: Emitter) -> str:
+        if self.source is not None:
+            return emitter.fetch(self.source)
+        make = emitter.object(object.__new__, "object_new")
+        name = emitter.assign(self, f"{make}({emitter.object(self.cls, self.cls.__name__)})")
+        kept = self.cls is set_grad_enabled
+        before = self.previous[-1][0] if kept else self.previous
+        emitter.lines.append(f"{name}.before = {before!r}")
+        if kept or self.cls is inference_mode:
+            mode = self.mode if kept else self.infers
+            emitter.lines.append(f"{name}.mode = {mode!r}")
+        return name
+
+
+def _now() -> tuple[bool, bool]:
+    return dispatch.state.grad_enabled, dispatch.state.inference
+
+
+def grad_mode_value(machine: Machine, object: Any, source: Source) -> Value:
+    """A grad-mode context manager that exists: what it would set back is guarded."""
+    cls, before = type(object), object.before
+    kept = cls is set_grad_enabled
+    held = before if kept else list(before)
+    machine.state.guard_value(AttributeSource(source, "before"), held)
+    mode, infers = cls is enable_grad, False
+    if cls in (set_grad_enabled, inference_mode):
+        machine.state.guard_value(AttributeSource(source, "mode"), object.mode)
+        infers = cls is inference_mode and bool(object.mode)
+        mode = dispatch.state.grad_enabled and not infers
+        if cls is set_grad_enabled:
+            mode = bool(object.mode)
+    made = GradModeValue(cls, mode, infers, source)
+    made.previous = [(before, dispatch.state.inference)] if kept else list(before)
+    machine.state.remember(object, made)
+    return made
 
 
 class AutocastValue(Value):
-    """An autocast region made inside."""
+    """An autocast region. `region` belongs to the capture: it is a copy of one that exists."""
 
     __slots__ = ("region",)
 
-    def __init__(self, region: Any):
-        super().__init__(None)
+    def __init__(self, region: autocast, source: Source | None = None):
+        super().__init__(source)
         self.region = region
 
     def python_type(self) -> type:
@@ -77,8 +145,45 @@ class AutocastValue(Value):
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
         if name == "__enter__":
             self.region.__enter__()
+            before = Constant(self.region.before[-1])
+            machine.state.effects.record(self, "{0}.before.append({1})", before)
             return self
         if name == "__exit__":
             self.region.__exit__()
-            return machine.from_python(False)
+            machine.state.effects.record(self, "{0}.before.pop()")
+            return machine.from_python(None)
         machine.stop("unknown-call", "autocast() as a decorator inside the function")
+
+    def emit(self, emitter: Emitter) -> str:
+        if self.source is not None:
+            return emitter.fetch(self.source)
+        copy = emitter.object(copied_region, "copied_region")
+        return emitter.assign(self, f"{copy}({emitter.object(self.region, 'REGION')})")
+
+
+def copied_region(region: autocast) -> autocast:
+    """A region in the same state that goes its own way from here."""
+    made = copy.copy(region)
+    made.before = list(region.before)
+    return made
+
+
+def autocast_value(machine: Machine, object: autocast, source: Source) -> Value:
+    """A region that exists: what it does and what it would set back is guarded."""
+    region = copied_region(object)
+    for name in ("before", "device", "fast_dtype", "_enabled"):
+        held = getattr(region, name)
+        held = list(held) if name == "before" else held
+        machine.state.guard_value(AttributeSource(source, name), held)
+    made = AutocastValue(region, source)
+    machine.state.remember(object, made)
+    return made
+
+
+MODE_VALUES: dict[type, Any] = {
+    no_grad: grad_mode_value,
+    enable_grad: grad_mode_value,
+    inference_mode: grad_mode_value,
+    set_grad_enabled: grad_mode_value,
+    autocast: autocast_value,
+}

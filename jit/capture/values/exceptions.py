@@ -6,8 +6,10 @@ Out: a value with `args`, `__cause__`, own attributes and the text Python gives 
 
 from __future__ import annotations
 
+import types
 from typing import TYPE_CHECKING, Any
 
+from minitorch2.jit.capture.source import AttributeSource, Source
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NativeMethod, Value
 
 if TYPE_CHECKING:
@@ -109,3 +111,59 @@ class ExceptionValue(Value):
         inside = ", ".join(emitter.value(argument) for argument in self.args)
         made = f"{emitter.object(self.cls, self.cls.__name__)}({inside})"
         return emitter.with_attributes(self, made, self.attributes)
+
+
+class TracebackValue(Value):
+    """The traceback of an exception, which may be passed on but not looked at."""
+
+    __slots__ = ()
+
+    def python_type(self) -> type:
+        return types.TracebackType
+
+    def describe(self) -> str:
+        return "the traceback of an exception"
+
+
+class CaughtValue(Value):
+    """An exception that Python raised, or that an argument brings: attributes are read from it."""
+
+    __slots__ = ("object", "attributes")
+
+    def __init__(self, object: BaseException, source: Source):
+        super().__init__(source)
+        self.object = object
+        self.attributes: dict[str, Value] = {}
+
+    def python_type(self) -> type:
+        return type(self.object)
+
+    def describe(self) -> str:
+        return f"{type(self.object).__name__} instance"
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        if name in self.attributes:
+            return self.attributes[name]
+        cls = type(self.object)
+        if name == "__class__":
+            return machine.from_python(cls)
+        own = name in getattr(self.object, "__dict__", {})
+        if own or name in (*LINKS, "args") or (name == "value" and cls is StopIteration):
+            assert self.source is not None
+            return machine.lazy(getattr(self.object, name), AttributeSource(self.source, name))
+        if machine.class_lookup(cls, name) is not None:
+            return machine.class_attribute(self, name)
+        return super().get_attribute(machine, name)
+
+    def set_attribute(self, machine: Machine, name: str, value: Value) -> None:
+        if name in (*LINKS, "args"):
+            super().set_attribute(machine, name, value)
+        self.attributes[name] = value
+        machine.state.effects.set_attribute(self, name, value)
+
+    def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        machine.stop("unknown-call", f"{type(self.object).__name__}.{name}()")
+
+    def emit(self, emitter: Emitter) -> str:
+        assert self.source is not None
+        return emitter.fetch(self.source)

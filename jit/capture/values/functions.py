@@ -86,9 +86,25 @@ class FunctionValue(Value):
             first = self.code.co_consts[0] if self.code.co_consts else None
             return machine.from_python(first if isinstance(first, str) else None)
         if name == "__dict__":
-            return machine.dict_of(self.attributes)
+            hidden = ("__annotations__", "__type_params__", "__doc__", "__name__", "__qualname__")
+            held = {key: value for key, value in self.attributes.items() if key not in hidden}
+            return machine.dict_of(held)
         if name == "__annotations__":
-            return machine.dict_of({})
+            self.attributes[name] = machine.dict_of({})
+            return self.attributes[name]
+        if name == "__code__":
+            return machine.from_python(self.code)
+        if name == "__defaults__":
+            made = machine.tuple_of(list(self.defaults))
+            return made if self.defaults else machine.from_python(None)
+        if name == "__kwdefaults__":
+            table = machine.dict_of(dict(self.keyword_defaults))
+            return table if self.keyword_defaults else machine.from_python(None)
+        if name == "__closure__":
+            cells: list[Value] = list(self.cells)
+            return machine.tuple_of(cells) if cells else machine.from_python(None)
+        if name == "__globals__":
+            return self.globals
         if name == "__type_params__":
             return machine.tuple_of([])
         if name in ("__get__", "__call__"):
@@ -254,7 +270,7 @@ class HostFunctionValue(Value):
 
     __slots__ = ("function", "cls")
 
-    def __init__(self, function: Callable[[Machine, Arguments], Value], cls: type):
+    def __init__(self, function: Callable[[Machine, Arguments, Keywords], Value], cls: type):
         super().__init__(None)
         self.function, self.cls = function, cls
 
@@ -262,4 +278,4 @@ class HostFunctionValue(Value):
         return self.cls
 
     def call(self, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-        return self.function(machine, args)
+        return self.function(machine, args, kwargs)

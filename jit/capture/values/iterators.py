@@ -6,6 +6,7 @@ frame of a generator function. Out: `advance(machine)`, the next value or None a
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -14,7 +15,6 @@ from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.values.base import (
     Arguments,
     Keywords,
-    NativeMethod,
     UserRaise,
     Value,
     native_attribute,
@@ -66,6 +66,17 @@ class IteratorValue(Value):
         return emitter.assign(self, f"iter([{inside}])")
 
 
+PY312 = sys.version_info >= (3, 12)  # from then on the generator's own bytecode does this:
+
+
+def stopped_inside(machine: Machine, error: Value) -> Value:
+    """What a StopIteration becomes that is raised inside a generator."""
+    text = machine.from_python("generator raised StopIteration")
+    found = machine.exception(RuntimeError, [text])
+    found.attributes["__cause__"] = found.attributes["__context__"] = error
+    return found
+
+
 class GeneratorValue(Value):
     """A generator of an inlined function: its frame, run up to each yield."""
 
@@ -101,8 +112,10 @@ class GeneratorValue(Value):
         self.running = True
         try:
             yielded = machine.resume(self.frame, value, error)
-        except UserRaise:
+        except UserRaise as raised:
             self.finished = True
+            if not PY312 and issubclass(raised.value.python_type(), StopIteration):
+                raise UserRaise(stopped_inside(machine, raised.value)) from None
             raise
         finally:
             self.running = False
@@ -111,9 +124,13 @@ class GeneratorValue(Value):
         return yielded
 
     def get_attribute(self, machine: Machine, name: str) -> Value:
-        if name in ("send", "throw", "close", "__next__", "__iter__"):
-            return NativeMethod(self, name)
-        return super().get_attribute(machine, name)
+        if name in ("gi_frame", "gi_code", "gi_yieldfrom"):
+            machine.stop("unknown-attribute", f"reading .{name} of {self.describe()}")
+        if name == "gi_running":
+            return machine.from_python(self.running)
+        if name in ("__name__", "__qualname__"):
+            return machine.from_python(getattr(self.frame.code, f"co{name.rstrip('_')[1:]}"))
+        return native_attribute(machine, self, name)
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
         if name == "__iter__":

@@ -18,51 +18,16 @@ from minitorch2.jit.capture.values.base import (
     Value,
     native_attribute,
 )
-from minitorch2.jit.capture.values.sequences import ListValue, TupleValue
+from minitorch2.jit.capture.values.keys import (
+    key_object,
+    key_text,
+    key_value,
+)
+from minitorch2.jit.capture.values.views import KINDS, DictView
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
     from minitorch2.jit.capture.interpreter import Machine
-
-MISSING: Any = object()
-
-
-class ObjectKey:
-    """The key of an object that is hashed by identity (a tensor, a module, a function)."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Value):
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ObjectKey) and other.value is self.value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-
-class IdentityValue(Value):
-    """`id(value)`: a number that is good for being a key and for being compared, no more."""
-
-    __slots__ = ("owner", "key")
-
-    def __init__(self, owner: Value):
-        super().__init__(None)
-        self.owner = owner
-        self.key = ("id", ObjectKey(owner))
-
-    def python_type(self) -> type:
-        return int
-
-    def describe(self) -> str:
-        return f"id of {self.owner.describe()}"
-
-    def same_as(self, machine: Machine, other: Value) -> bool:
-        return isinstance(other, IdentityValue) and self.owner.same_as(machine, other.owner)
-
-    def emit(self, emitter: Emitter) -> str:
-        return f"id({emitter.value(self.owner)})"
 
 
 class DictValue(Value):
@@ -91,7 +56,7 @@ class DictValue(Value):
     def describe(self) -> str:
         if self.source is not None:
             return str(self.source)
-        keys = ", ".join(machine_key_text(key) for key in list(self.entries)[:4])
+        keys = ", ".join(key_text(key) for key in list(self.entries)[:4])
         return f"{self.cls.__name__}({keys})"
 
     def known(self) -> Any:
@@ -129,11 +94,15 @@ class DictValue(Value):
         found = self.find(machine, key)
         if found is not None:
             return found
+        if self.outer is not None:
+            found = self.outer.special(machine, "__missing__", key)
+            if found is not None:
+                return found
         if self.factory is not None:
             made = machine.call(self.factory, [], {})
             self.set_item(machine, key, made)
             return made
-        return machine.raise_(KeyError, key.known())
+        raise machine.raising(KeyError, [key])
 
     def contains(self, machine: Machine, item: Value) -> bool:
         return self.find(machine, item) is not None
@@ -154,14 +123,58 @@ class DictValue(Value):
         return [key_value(machine, key) for key in self.entries]
 
     def iterator(self, machine: Machine) -> Value:
-        return machine.iterate_over(self.keys(machine))
+        return DictView(self, "keys").iterator(machine)
+
+    def operate(self, machine: Machine, symbol: str, other: Value, reflected: bool) -> Value | None:
+        if symbol != "|" or not isinstance(other, DictValue):
+            return None
+        left, right = (other, self) if reflected else (self, other)
+        merged = left.call_method(machine, "copy", [], {})
+        machine.method(merged, "update", [right])
+        return merged
+
+    def operate_inplace(self, machine: Machine, symbol: str, other: Value) -> Value | None:
+        if symbol != "|":
+            return None
+        return self.call_method(machine, "__ior__", [other], {})
+
+    def compare_with(
+        self, machine: Machine, symbol: str, other: Value, reflected: bool
+    ) -> Value | None:
+        if symbol not in ("==", "!="):
+            return None
+        same = isinstance(other, DictValue) and self._equals(machine, other)
+        return machine.from_python(same == (symbol == "=="))
+
+    def _equals(self, machine: Machine, other: DictValue) -> bool:
+        self.all_keys(machine)
+        other.all_keys(machine)
+        ordered = collections.OrderedDict in (self.cls, other.cls) and self.cls is other.cls
+        mine, theirs = list(self.entries), list(other.entries)
+        if len(mine) != len(theirs) or (ordered and mine != theirs):
+            return False
+        return all(
+            key in other.entries and machine.equal(value, other.entries[key])
+            for key, value in self.entries.items()
+        )
 
     def get_attribute(self, machine: Machine, name: str) -> Value:
+        if name == "default_factory" and issubclass(self.cls, collections.defaultdict):
+            return self.factory or machine.from_python(None)
         return native_attribute(machine, self, name)
+
+    def set_attribute(self, machine: Machine, name: str, value: Value) -> None:
+        if name != "default_factory" or not issubclass(self.cls, collections.defaultdict):
+            text = f"'{self.cls.__name__}' object has no attribute '{name}'"
+            machine.raise_(AttributeError, text)
+        self.factory = None if machine.real(value).python_type() is type(None) else value
+        machine.state.effects.record(self, "{0}.default_factory = {1}", value)
 
     # ---- writing
 
     def set_item(self, machine: Machine, key: Value, value: Value) -> None:
+        if self.cls is types.MappingProxyType:
+            return super().set_item(machine, key, value)
         plain = machine.key(key)
         self.entries[plain] = value
         self.written.add(plain)
@@ -169,7 +182,7 @@ class DictValue(Value):
 
     def delete_item(self, machine: Machine, key: Value) -> None:
         if self.find(machine, key) is None:
-            machine.raise_(KeyError, key.known())
+            raise machine.raising(KeyError, [key])
         plain = machine.key(key)
         del self.entries[plain]
         self.written.add(plain)
@@ -178,14 +191,12 @@ class DictValue(Value):
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
         method = METHODS.get(name)
         if method is None:
-            machine.stop("unknown-call", f"{self.cls.__name__}.{name}()")
+            return machine.special_method(self, name, args, kwargs)
         return method(self, machine, args, kwargs)
 
     def emit(self, emitter: Emitter) -> str:
         if self.source is not None:
             return emitter.fetch(self.source)
-        if self.cls is types.MappingProxyType:
-            return super().emit(emitter)
         inside = ", ".join(
             f"{emitter.key(key)}: {emitter.value(value)}" for key, value in self.entries.items()
         )
@@ -196,23 +207,6 @@ class DictValue(Value):
         elif self.cls is not dict:
             text = f"{emitter.object(self.cls, self.cls.__name__)}({text})"
         return emitter.assign(self, text)
-
-
-def machine_key_text(key: Any) -> str:
-    """A key in the trace."""
-    return key.value.describe() if isinstance(key, ObjectKey) else repr(key)
-
-
-def key_object(key: Any) -> Any:
-    """The Python object of a key."""
-    return key.value.known() if isinstance(key, ObjectKey) else key
-
-
-def key_value(machine: Machine, key: Any) -> Value:
-    """The value of a key."""
-    if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], ObjectKey):
-        return IdentityValue(key[1].value)
-    return key.value if isinstance(key, ObjectKey) else machine.from_python(key)
 
 
 def _get(self: DictValue, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
@@ -229,7 +223,7 @@ def _pop(self: DictValue, machine: Machine, args: Arguments, kwargs: Keywords) -
         return found
     if len(args) > 1:
         return args[1]
-    return machine.raise_(KeyError, args[0].known())
+    raise machine.raising(KeyError, [args[0]])
 
 
 def _popitem(self: DictValue, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
@@ -260,20 +254,52 @@ def _inplace_or(self: DictValue, machine: Machine, args: Arguments, kwargs: Keyw
     return self
 
 
-def _keys(self: DictValue, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    return ListValue(self.keys(machine), None, type({}.keys()))
+def _viewing(name: str) -> Any:
+    def view(self: DictValue, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+        return DictView(self, name)
+
+    return view
 
 
-def _values(self: DictValue, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+def _reversed(self: DictValue, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    return machine.iterate_over(DictView(self, "keys").walk(machine, True), KINDS["keys"][2])
+
+
+def _missing(self: DictValue, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    if self.factory is None:
+        raise machine.raising(KeyError, args)
+    made = machine.call(self.factory, [], {})
+    self.set_item(machine, args[0], made)
+    return made
+
+
+def _fromkeys(self: DictValue, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    value = args[1] if len(args) > 1 else machine.from_python(None)
+    return machine.dict_of({machine.key(key): value for key in machine.items(args[0])})
+
+
+def _move_to_end(self: DictValue, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    given = kwargs.get("last", args[1] if len(args) > 1 else None)
+    last = given is None or machine.truth(given)
+    if self.find(machine, machine.real(args[0])) is None:
+        raise machine.raising(KeyError, [args[0]])
     self.all_keys(machine)
-    return ListValue(list(self.entries.values()), None, type({}.values()))
+    key = machine.key(args[0])
+    value = self.entries.pop(key)
+    rest = {} if last else dict(self.entries)
+    if not last:
+        self.entries.clear()
+    self.entries[key] = value
+    self.entries.update(rest)
+    machine.state.effects.call(self, "move_to_end", args[0], machine.from_python(last))
+    return machine.from_python(None)
 
 
-def _items(self: DictValue, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    keys = self.keys(machine)
-    pairs = zip(keys, self.entries.values(), strict=True)
-    values: list[Value] = [TupleValue([key, value]) for key, value in pairs]
-    return ListValue(values, None, type({}.items()))
+def _init(self: DictValue, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    if issubclass(self.cls, collections.defaultdict) and args:
+        self.set_attribute(machine, "default_factory", args[0])
+        args = args[1:]
+    return _update(self, machine, args, kwargs)
 
 
 def _copy(self: DictValue, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
@@ -284,20 +310,7 @@ def _copy(self: DictValue, machine: Machine, args: Arguments, kwargs: Keywords) 
 def _clear(self: DictValue, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     self.all_keys(machine)
     self.entries.clear()
-    machine.state.effects.record(self, "{0}.clear()")
-    return machine.from_python(None)
-
-
-def _contains(self: DictValue, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    return machine.from_python(self.contains(machine, args[0]))
-
-
-def _getitem(self: DictValue, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    return self.get_item(machine, args[0])
-
-
-def _setitem(self: DictValue, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    self.set_item(machine, args[0], args[1])
+    machine.state.effects.call(self, "clear")
     return machine.from_python(None)
 
 
@@ -308,14 +321,16 @@ METHODS = {
     "setdefault": _setdefault,
     "update": _update,
     "__ior__": _inplace_or,
-    "keys": _keys,
-    "values": _values,
-    "items": _items,
+    "keys": _viewing("keys"),
+    "values": _viewing("values"),
+    "items": _viewing("items"),
     "copy": _copy,
     "clear": _clear,
-    "__contains__": _contains,
-    "__getitem__": _getitem,
-    "__setitem__": _setitem,
+    "fromkeys": _fromkeys,
+    "move_to_end": _move_to_end,
+    "__reversed__": _reversed,
+    "__missing__": _missing,
+    "__init__": _init,
 }
 
 
@@ -332,8 +347,20 @@ def pairs_of(machine: Machine, args: Arguments, kwargs: Keywords) -> list[tuple[
             for key in machine.items(machine.method(argument, "keys", [])):
                 pairs.append((key, machine.get_item(argument, key)))
             continue
-        for item in machine.items(argument):
-            key, value = machine.items(item)
-            pairs.append((machine.real(key), value))
+        for place, item in enumerate(machine.items(argument)):
+            pairs.append(_pair(machine, place, item))
     pairs += [(machine.from_python(name), value) for name, value in kwargs.items()]
     return pairs
+
+
+def _pair(machine: Machine, place: int, item: Value) -> tuple[Value, Value]:
+    """One of the pairs from which a dict is made."""
+    kind = machine.real(item).python_type()
+    if not hasattr(kind, "__iter__") and not hasattr(kind, "__getitem__"):
+        text = f"cannot convert dictionary update sequence element #{place} to a sequence"
+        machine.type_error(text)
+    both = machine.items(item)
+    if len(both) != 2:
+        text = f"dictionary update sequence element #{place} has length {len(both)}; 2 is required"
+        machine.raise_(ValueError, text)
+    return machine.real(both[0]), both[1]

@@ -10,6 +10,7 @@ Source: Python data model, "Invoking descriptors"; Objects/object.c, PyObject_Ge
 from __future__ import annotations
 
 import functools
+import sys
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
 
 SLOT = types.MemberDescriptorType
+HEAP = 1 << 9  # the flag of classes made by a class statement
 TABLES = ("_parameters", "_buffers", "_modules")
 HOOK_TABLES = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
 
@@ -30,11 +32,12 @@ HOOK_TABLES = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_
 class ObjectValue(Value):
     """An instance; `attributes` overlays the instance dict (None: deleted)."""
 
-    __slots__ = ("cls", "object", "attributes")
+    __slots__ = ("cls", "object", "attributes", "native")
 
     def __init__(self, cls: type, object: Any = None, source: Source | None = None):
         super().__init__(source)
         self.cls, self.object = cls, object
+        self.native: Value | None = None  # see `containers`
         self.attributes: dict[str, Value | None] = {}
 
     def python_type(self) -> type:
@@ -178,6 +181,10 @@ class ObjectValue(Value):
 
     def store(self, machine: Machine, name: str, value: Value | None) -> None:
         """Put a value into the instance dict (None takes it out)."""
+        if not self.cls.__dictoffset__ and self.cls is not types.SimpleNamespace:
+            slot = machine.class_lookup(self.cls, name)
+            if slot is None or not isinstance(slot[1], SLOT):
+                machine.raise_(AttributeError, _no_place(self.cls, name, slot is not None))
         self.attributes[name] = value
         machine.state.effects.set_attribute(self, name, value)
 
@@ -188,7 +195,8 @@ class ObjectValue(Value):
             machine.call(method, [machine.from_python(name)], {})
             return
         if self.own(machine, name) is None:
-            machine.raise_(AttributeError, name)
+            text = f"'{self.cls.__name__}' object has no attribute '{name}'"
+            machine.raise_(AttributeError, text)
         self.store(machine, name, None)
 
     # ---- special methods
@@ -264,6 +272,8 @@ class ObjectValue(Value):
 
     def advance(self, machine: Machine) -> Value | None:
         """`next(self)`; None at the end."""
+        if machine.class_lookup(self.cls, "__next__") is None:
+            machine.type_error(f"'{self.cls.__name__}' object is not an iterator")
         method = machine.class_attribute(self, "__next__")
         return machine.until_stop(lambda: machine.call(method, [], {}))
 
@@ -271,6 +281,16 @@ class ObjectValue(Value):
         if self.source is not None:
             return emitter.fetch(self.source)
         return emitter.new_object(self)
+
+
+def _no_place(cls: type, name: str, read_only: bool) -> str:
+    """What Python says when an instance without a dict is given an attribute."""
+    if read_only:
+        return f"'{cls.__name__}' object attribute '{name}' is read-only"
+    if sys.version_info < (3, 13):
+        return f"'{cls.__name__}' object has no attribute '{name}'"
+    extra = " and no __dict__ for setting new attributes"
+    return f"'{cls.__name__}' object has no attribute '{name}'{extra}"
 
 
 def _plain_getattribute(cls: type) -> bool:
@@ -309,6 +329,17 @@ class InstanceDict(Value):
 
     def contains(self, machine: Machine, item: Value) -> bool:
         return self.owner.own(machine, item.known()) is not None
+
+    def compare_with(
+        self, machine: Machine, symbol: str, other: Value, reflected: bool
+    ) -> Value | None:
+        return machine.method(self, "copy", []).compare_with(machine, symbol, other, reflected)
+
+    def operate(self, machine: Machine, symbol: str, other: Value, reflected: bool) -> Value | None:
+        return machine.method(self, "copy", []).operate(machine, symbol, other, reflected)
+
+    def lower(self, machine: Machine) -> Any:
+        return machine.method(self, "copy", []).lower(machine)
 
     def emit(self, emitter: Emitter) -> str:
         return f"{emitter.value(self.owner)}.__dict__"
@@ -391,6 +422,8 @@ class OpaqueValue(Value):
 
     def iterator(self, machine: Machine) -> Value:
         if hasattr(type(self.object), "__next__"):
+            if not type(self.object).__flags__ & HEAP and iter(self.object) is self.object:
+                return self  # a generator, an iterator of native code
             machine.stop("iterator-argument", f"a {type(self.object).__name__} from outside")
         return machine.stop("unknown-object", f"iterating a {type(self.object).__name__}")
 

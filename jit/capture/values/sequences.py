@@ -1,4 +1,4 @@
-"""Tuples (named ones and torch.Size too), lists, slices and sets, item by item.
+"""Tuples (named ones and torch.Size too), lists, and slices, item by item.
 
 In: the items as values. Out: the operations of Python's own sequences. A list that came from
 outside is read through guards on its length and written through recorded effects; one made inside
@@ -7,6 +7,7 @@ is simply its items.
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,6 @@ from minitorch2.jit.capture.source import Source
 from minitorch2.jit.capture.values.base import (
     Arguments,
     Keywords,
-    NotKnown,
     Value,
     native_attribute,
 )
@@ -65,18 +65,44 @@ class SequenceValue(Value):
     def iterator(self, machine: Machine) -> Value:
         return machine.iterate_over(self)
 
+    def operate(self, machine: Machine, symbol: str, other: Value, reflected: bool) -> Value | None:
+        if symbol == "*":
+            return None if other.python_type() not in (int, bool) else self.part(
+                self.values * machine.index_of(other, "sequence"))  # fmt: skip
+        if symbol != "+" or reflected:
+            return None
+        base = native_base(self.cls)
+        if not isinstance(other, SequenceValue) or native_base(other.cls) is not base:
+            kind = other.python_type().__name__
+            text = f'can only concatenate {base.__name__} (not "{kind}") to {base.__name__}'
+            return machine.type_error(text)
+        return self.part(self.values + other.values)
+
+    def compare_with(
+        self, machine: Machine, symbol: str, other: Value, reflected: bool
+    ) -> Value | None:
+        if not isinstance(other, SequenceValue) or native_base(other.cls) is not native_base(
+            self.cls
+        ):
+            return machine.from_python(symbol == "!=") if symbol in ("==", "!=") else None
+        left, right = (other, self) if reflected else (self, other)
+        return machine.compare_items(symbol, left.values, right.values)
+
     def search(self, machine: Machine, name: str, args: Arguments) -> Value:
         """`index` and `count`."""
-        places = [i for i, value in enumerate(self.values) if machine.equal(value, args[0])]
         if name == "count":
-            return machine.from_python(len(places))
-        if len(args) > 1:
-            machine.stop("unknown-call", f"{self.cls.__name__}.index with bounds")
-        if not places:
-            machine.raise_(
-                ValueError, f"{self.cls.__name__}.index(x): x not in {self.cls.__name__}"
-            )
-        return machine.from_python(places[0])
+            return machine.from_python(sum(machine.equal(item, args[0]) for item in self.values))
+        bounds = [machine.index_of(bound, self.cls.__name__) for bound in args[1:]]
+        for place in range(len(self.values))[slice(*[*bounds, None, None][:2])]:
+            if machine.equal(self.values[place], args[0]):
+                return machine.from_python(place)
+        known = machine.real(args[0]).known()
+        return machine.guarded(self.cls().index, known)  # which has Python's own words for it
+
+
+def native_base(cls: type) -> type:
+    """list, tuple or deque: the class that two sequences must share to be compared."""
+    return next(base for base in (list, tuple, collections.deque) if issubclass(cls, base))
 
 
 def is_plain_tuple(cls: type) -> bool:
@@ -124,21 +150,22 @@ class TupleValue(SequenceValue):
             return self.search(machine, name, args)
         if name == "numel":
             return machine.from_python(self.known().numel())
-        cls: Any = self.cls
-        if name == "_asdict":
-            return machine.dict_of(dict(zip(cls._fields, self.values, strict=True)))
-        if name == "_replace":
-            for key, value in kwargs.items():
-                self.values[cls._fields.index(key)] = value
-            return self
-        return machine.sequence_method(self, name, args, kwargs)
+        return machine.special_method(self, name, args, kwargs)
 
     def emit(self, emitter: Emitter) -> str:
+        if self.source is not None:
+            return emitter.fetch(self.source)
+        return emitter.assign(self, self.text(emitter)) if self.values else self.text(emitter)
+
+    def text(self, emitter: Emitter) -> str:
+        """The tuple as an expression."""
         inside = ", ".join(emitter.value(value) for value in self.values)
         if self.cls is tuple:
             return f"({inside},)" if len(self.values) == 1 else f"({inside})"
         name = emitter.object(self.cls, self.cls.__name__)
-        return f"{name}({inside})" if hasattr(self.cls, "_make") else f"{name}([{inside}])"
+        if hasattr(self.cls, "_make"):  # past a __new__ of the class
+            return f"{emitter.object(tuple.__new__, 'tuple_new')}({name}, ({inside},))"
+        return f"{name}([{inside}])"
 
 
 class ListValue(SequenceValue):
@@ -187,12 +214,27 @@ class ListValue(SequenceValue):
         if not -len(self.values) <= place < len(self.values):
             machine.raise_(IndexError, "list assignment index out of range")
         self.values[place] = value
-        machine.state.effects.record(self, f"{{0}}[{place}] = {{1}}", value)
+        machine.state.effects.record(self, "{0}[{1}] = {2}", machine.from_python(place), value)
 
     def delete_item(self, machine: Machine, key: Value) -> None:
-        index = key.lower(machine)
-        machine.guarded(lambda: self.values.__delitem__(index))
-        self.rewritten(machine)
+        if isinstance(key, SliceValue):
+            wanted = slice(*(part.known() for part in key.parts))
+            machine.guarded(lambda: self.values.__delitem__(wanted))
+            return self.rewritten(machine)
+        place = machine.index_of(key, "list")
+        if not -len(self.values) <= place < len(self.values):
+            machine.raise_(IndexError, "list assignment index out of range")
+        del self.values[place]
+        machine.state.effects.record(self, "del {0}[{1}]", machine.from_python(place))
+
+    def operate_inplace(self, machine: Machine, symbol: str, other: Value) -> Value | None:
+        if symbol == "+":
+            return self.call_method(machine, "__iadd__", [other], {})
+        if symbol == "*" and other.python_type() in (int, bool):
+            self.values[:] = self.values * machine.index_of(other, "list")
+            self.rewritten(machine)
+            return self
+        return None
 
     def rewritten(self, machine: Machine) -> None:
         """Record that the whole content was replaced."""
@@ -202,42 +244,49 @@ class ListValue(SequenceValue):
         none = machine.from_python(None)
         if name == "append" and len(args) == 1:
             self.held.append(args[0])
-            machine.state.effects.record(self, "{0}.append({1})", args[0])
+            machine.state.effects.call(self, "append", args[0])
             return none
         if name in ("extend", "__iadd__"):
             added = machine.items(args[0])
             self.held.extend(added)
-            machine.state.effects.record(self, "{0}.extend({1})", TupleValue(added))
+            machine.state.effects.call(self, "extend", TupleValue(added))
             return none if name == "extend" else self
         if name in ("index", "count"):
             return self.search(machine, name, args)
         if name == "copy":
             return ListValue(list(self.values))
         if name == "insert":
-            self.values.insert(args[0].known(), args[1])
+            self.values.insert(machine.index_of(args[0], "list"), args[1])
         elif name == "pop":
-            place = args[0].known() if args else -1
+            place = machine.index_of(args[0], "list") if args else -1
             found = machine.guarded(self.values.pop, place)
-            self.rewritten(machine)
+            machine.state.effects.record(self, "del {0}[{1}]", machine.from_python(place))
             return found
         elif name == "remove":
-            self.values.pop(self.search(machine, "index", args).known())
+            self._remove(machine, args[0])
         elif name == "clear":
             self.values.clear()
         elif name == "reverse":
             self.values.reverse()
         elif name == "sort":
             self.values[:] = machine.sort(self.values, kwargs)
+        elif name == "__init__":
+            self.values[:] = machine.items(args[0]) if args else []
         else:
-            return machine.sequence_method(self, name, args, kwargs)
+            return machine.special_method(self, name, args, kwargs)
         self.rewritten(machine)
         return none
+
+    def _remove(self, machine: Machine, item: Value) -> None:
+        for place, held in enumerate(self.values):
+            if machine.equal(held, item):
+                del self.values[place]
+                return
+        machine.raise_(ValueError, "list.remove(x): x not in list")
 
     def emit(self, emitter: Emitter) -> str:
         if self.source is not None:
             return emitter.fetch(self.source)
-        if self.cls is not list:  # a view of a dict, which follows the dict
-            return super().emit(emitter)
         inside = ", ".join(emitter.value(value) for value in self.values)
         return emitter.assign(self, f"[{inside}]")
 
@@ -266,80 +315,10 @@ class SliceValue(Value):
     def get_attribute(self, machine: Machine, name: str) -> Value:
         if name in ("start", "stop", "step"):
             return self.parts[("start", "stop", "step").index(name)]
-        return machine.run_python(getattr, [self, machine.from_python(name)], {})
+        return native_attribute(machine, self, name)
+
+    def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        return machine.run_python(getattr(slice, name), [self, *args], kwargs)
 
     def emit(self, emitter: Emitter) -> str:
         return f"slice({', '.join(emitter.value(part) for part in self.parts)})"
-
-
-class SetValue(Value):
-    """A set: the keys are plain hashable objects, see `Machine.key`."""
-
-    __slots__ = ("keys",)
-
-    def __init__(self, keys: dict[Any, Value], source: Source | None = None):
-        super().__init__(source)
-        self.keys = keys
-
-    def python_type(self) -> type:
-        return set
-
-    def lower(self, machine: Machine) -> Any:
-        return {value.known() for value in self.keys.values()}
-
-    def describe(self) -> str:
-        return "set(" + ", ".join(value.describe() for value in self.keys.values()) + ")"
-
-    def get_attribute(self, machine: Machine, name: str) -> Value:
-        return native_attribute(machine, self, name)
-
-    def truth(self, machine: Machine) -> bool:
-        return bool(self.keys)
-
-    def length(self, machine: Machine) -> int:
-        return len(self.keys)
-
-    def contains(self, machine: Machine, item: Value) -> bool:
-        return machine.key(item) in self.keys
-
-    def iterator(self, machine: Machine) -> Value:
-        # the order of a set of small ints and strings is Python's own business: ask it
-        try:
-            order = list({value.known() for value in self.keys.values()})
-        except NotKnown:
-            machine.stop("unknown-operation", "iterating over a set of objects")
-        return machine.iterate_over([machine.from_python(item) for item in order])
-
-    def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
-        none = machine.from_python(None)
-        if name in ("add", "discard", "remove"):
-            key = machine.key(args[0])
-            if name == "remove" and key not in self.keys:
-                machine.raise_(KeyError, args[0].known())
-            if name == "add":
-                self.keys.setdefault(key, args[0])
-            else:
-                self.keys.pop(key, None)
-            machine.state.effects.record(self, f"{{0}}.{name}({{1}})", args[0])
-            return none
-        if name in ("update", "__ior__"):
-            for value in [item for source in args for item in machine.items(source)]:
-                self.call_method(machine, "add", [value], {})
-            return none if name == "update" else self
-        if name == "clear":
-            self.keys.clear()
-            machine.state.effects.record(self, "{0}.clear()")
-            return none
-        if name == "copy":
-            return SetValue(dict(self.keys))
-        if name in ("pop", "__iand__", "__isub__", "__ixor__") or name.endswith("_update"):
-            machine.stop("unknown-call", f"set.{name}()")
-        return machine.run_python(getattr(set, name), [self, *args], kwargs)
-
-    def emit(self, emitter: Emitter) -> str:
-        if self.source is not None:
-            return emitter.fetch(self.source)
-        if not self.keys:
-            return emitter.assign(self, "set()")
-        inside = ", ".join(emitter.value(value) for value in self.keys.values())
-        return emitter.assign(self, "{" + inside + "}")
