@@ -16,6 +16,7 @@ from minitorch2.config import config
 from minitorch2.jit.autodiff.functionalize import Functional, functionalize
 from minitorch2.jit.autodiff.joint import Joint, make_joint
 from minitorch2.jit.autodiff.partition import partition
+from minitorch2.jit.autodiff.rematerialize import rematerialize
 from minitorch2.jit.autodiff.runtime import CompiledProgram, Executable
 from minitorch2.jit.ir.graph import Graph
 from minitorch2.jit.ir.verify import verify
@@ -53,6 +54,13 @@ def _inference(
     graph = _without_modes(functional.graph)
     if options.run:
         graph = optimize(graph, options, unit)
+    if options.memory_budget < 1.0:
+        smaller = rematerialize(graph, options.memory_budget)
+        graph = smaller.graph
+        _check(graph)
+        emit("autodiff.partition", unit, smaller, budget=options.memory_budget,
+             bytes=smaller.peak_after, before=smaller.peak_before,
+             reasons=[reason.facts() for reason in smaller.reasons])  # fmt: skip
     return CompiledProgram(functional, executor(graph, unit))
 
 
