@@ -98,13 +98,17 @@ class Nest:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """result[i, j, ...] is element offset + i*strides[0] + j*strides[1] + ... of the base."""
+    """result[i, j, ...] is element offset + i*strides[0] + j*strides[1] + ... of the base.
+
+    What reads it runs once `after` is there.
+    """
 
     node: Node
     result: Value
     base: Value
     strides: tuple[Index, ...]
     offset: Index
+    after: Value | None = None
 
     def read(self, index: tuple[Index, ...], ranges: "dict[str, Index]") -> tuple[Index, ...]:
         """The index into the base for an index into the view."""

@@ -24,7 +24,10 @@ def lower_view(node: Node, op: Op, environment: ShapeEnvironment) -> View:
     operands = tuple(a.type if isinstance(a, Value) else a for a in node.args)
     lifted = tuple(_lift(operand, environment) for operand in operands)
     layout = op.view(contiguous(tuple(lifted[0].shape)), *lifted[1:])
-    if any(isinstance(argument, Value) for argument in node.args[1:]):
+    after = node.args[1] if op.name == "after" else None
+    if after is None and any(isinstance(argument, Value) for argument in node.args[1:]):
         raise NotLowered("the view depends on a number known only when the graph runs")
     strides = tuple(size_index(as_size(stride)) for stride in layout.strides)
-    return View(node, node.results[0], base, strides, size_index(as_size(layout.offset)))
+    assert after is None or isinstance(after, Value)
+    offset = size_index(as_size(layout.offset))
+    return View(node, node.results[0], base, strides, offset, after)

@@ -83,7 +83,11 @@ class Fusion:
     def _connect(self) -> None:
         """Edges between units: reads; writes into inputs after every read, and what may fail."""
         self.sources = [
-            {self.makers[value] for value in reads if value in self.makers} for reads in self.reads
+            {self.makers[value] for value in reads if value in self.makers}
+            for reads in (
+                reads | self.program.waits(unit)
+                for unit, reads in zip(self.program.units, self.reads, strict=True)
+            )
         ]
         writers = {
             self.program.targets[value]: number

@@ -145,6 +145,17 @@ class Program:
             return {value for value in found if isinstance(value.type, TensorType)}
         return set(self.operands(unit.node))
 
+    def waits(self, unit: Unit) -> set[Value]:
+        """The root values that must be there before a unit runs, though it does not read them."""
+        read = [r.value for r in unit.reads()] if isinstance(unit, Nest | Scatter) else list(
+            values_in(unit.node.args))  # fmt: skip
+        found = set()
+        for value in read:
+            while isinstance(view := self.made.get(self.copies.get(value, value)), View):
+                found |= {self.root(view.after)} if view.after is not None else set()
+                value = view.base
+        return found
+
     def operands(self, node: Node) -> list[Value]:
         """The root values whose memory a library call or eager step reads."""
         tensors = (v for v in values_in(node.args) if isinstance(v.type, TensorType))
