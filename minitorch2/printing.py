@@ -91,7 +91,29 @@ class _Formatter:
         return self.number(value).rjust(self.width)
 
 
-def _body(values: numpy.ndarray, formatter: _Formatter, indent: int, summarize: bool) -> str:
+class _ComplexFormatter:
+    """The real parts in one format, the imaginary ones in another."""
+
+    def __init__(self, values: numpy.ndarray):
+        self.real, self.imag = _Formatter(values.real, True), _Formatter(values.imag, True)
+        self.width = self.real.width + self.imag.width + 1
+
+    def number(self, value: complex) -> str:
+        """One element: the real part in its column, the imaginary one right after it."""
+        imaginary = self.imag.padded(value.imag).lstrip() + "j"
+        sign = "" if imaginary[0] in "+-" else "+"
+        return self.real.padded(value.real) + sign + imaginary
+
+    padded = number
+
+
+def _formatter(values: numpy.ndarray, dtype: dtypes.dtype) -> _Formatter | _ComplexFormatter:
+    if dtype.is_complex:
+        return _ComplexFormatter(values)
+    return _Formatter(values, dtype.is_floating_point)
+
+
+def _body(values: numpy.ndarray, formatter: Any, indent: int, summarize: bool) -> str:
     if values.ndim == 0:
         return formatter.number(values.item())
     size = values.shape[0]
@@ -134,7 +156,6 @@ def tensor_text(tensor: Any, name: str = "tensor") -> str:
         body = "..."
     else:
         values = tensor.detach().array
-        floating = tensor.dtype.is_floating_point
         if tensor.dtype is dtypes.bfloat16:
             values = values.astype(numpy.float32)
         summarize = values.size > options.threshold
@@ -143,9 +164,10 @@ def tensor_text(tensor: Any, name: str = "tensor") -> str:
             if tuple(tensor.shape) != (0,):
                 tail.append(f"size={tuple(tensor.shape)}")
         else:
-            formatter = _Formatter(_shown(values, summarize), floating)
+            formatter = _formatter(_shown(values, summarize), tensor.dtype)
             body = _body(values, formatter, len(name) + 1, summarize)
-    usual = (dtypes.get_default_dtype(), dtypes.int64, dtypes.bool)
+    default = dtypes.get_default_dtype()
+    usual = (default, dtypes.int64, dtypes.bool, default.to_complex())
     if tensor.dtype not in usual or (body == "[]" and tensor.dtype is not usual[0]):
         tail.append(f"dtype={tensor.dtype}")
     if tensor.grad_fn is not None:

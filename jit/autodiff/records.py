@@ -98,6 +98,8 @@ def argument_record(argument: Any) -> Any:
             return [argument_record(item) for item in argument]
     if type(argument) is float:
         return {"float": argument.hex()}
+    if type(argument) is complex:
+        return {"complex": [argument.real.hex(), argument.imag.hex()]}
     raise NotRecorded(f"an argument of type {type(argument).__name__}")
 
 
@@ -113,6 +115,8 @@ def argument_from(record: Any) -> Argument:
         return parse_size(record["size"])
     if "dtype" in record:
         return dtypes.from_short(record["dtype"])
+    if "complex" in record:
+        return complex(*map(float.fromhex, record["complex"]))
     return float.fromhex(record["float"])
 
 

@@ -12,11 +12,13 @@ The grammar, whole (text in quotes stands for itself, [x] is optional, {x} may b
     writes   = "writes" "(" value "<-" value {"," value "<-" value} ")"
     argument = [parameter "="] (value | literal | dtype | size | tuple | graph)
     literal  = integer | float | "inf" | "nan" | "True" | "False" | "None" | string
+             | "complex" "(" float "," float ")"
     tuple    = "(" [argument "," [argument {"," argument}]] ")"
     strides  = "strides" "(" [size {"," size}] ")"
     alias    = "alias" "(" value "," size ")"                the input's memory, from an offset
     type     = dtype "[" [size {"," size}] "]" ["@" device] | kind ["(" size ")"]
-    dtype    = "f64" | "f32" | "f16" | "bf16" | "i64" | "i32" | "i16" | "i8" | "u8" | "bool"
+    dtype    = "c128" | "c64" | "f64" | "f32" | "f16" | "bf16" | "i64" | "i32" | "i16" | "i8" | "u8"
+             | "bool"
     kind     = "int" | "float" | "bool"
     size     = integer expression over s0, s1, ... with + - * // % max min
     value    = "%" name | "%" number;  "#" starts a comment
@@ -166,6 +168,7 @@ Argument: TypeAlias = (
     Value
     | int
     | float
+    | complex
     | bool
     | None
     | str
@@ -322,7 +325,7 @@ def _plain_type(operand: Any) -> Any:
 def literal_key(argument: Argument) -> Hashable:
     """Equal for equal literals only: 1, 1.0 and True differ, so do 0.0 and -0.0; nan is nan."""
     match argument:
-        case bool() | int() | float():
+        case bool() | int() | float() | complex():
             return type(argument).__name__, repr(argument)
         case tuple():
             return tuple(map(literal_key, argument))

@@ -77,13 +77,15 @@ def run_node(node: Node, environment: Mapping[str, Any], bindings: Mapping[str, 
 
 
 def _call(op: str, args: tuple) -> Any:
-    """Call an op. A `view` of memory in another order copies: values have no strides."""
+    """Call an op. A view of memory in another order copies: values have no strides."""
     try:
         return call(lookup(op), args)
     except ViewError:
-        if op != "view":
+        if op == "view":
+            return call(lookup("reshape"), args)
+        if lookup(op).element is None:
             raise
-        return call(lookup("reshape"), args)
+        return call(lookup(op), (args[0].contiguous(), *args[1:]))
 
 
 def bind_inputs(
@@ -215,6 +217,15 @@ def _owned(tensor: Tensor, strides: tuple[int, ...], taken: set[int]) -> Tensor:
     return Tensor(tensor.storage, layout, tensor.dtype) if is_view else tensor
 
 
+def _parts_or_whole(base: Any) -> Any:
+    """The memory of complex numbers as that of their parts, or the other way round."""
+    if base.dtype.is_complex:
+        return call(lookup("view_as_real"), (base,))
+    pairs = (base.layout.extent() - base.layout.offset) // 2
+    whole = call(lookup("as_strided"), (base, (pairs, 2), (2, 1), base.layout.offset))
+    return call(lookup("view_as_complex"), (whole,))
+
+
 def _alias(output: Output, graph: Graph, inputs: Sequence[Any], bindings: Mapping[str, int]) -> Any:
     """A view of an input's memory: the input itself where the output is that value."""
     assert output.alias is not None and isinstance(output.argument, Value)
@@ -224,6 +235,8 @@ def _alias(output: Output, graph: Graph, inputs: Sequence[Any], bindings: Mappin
         return base
     type = output.argument.type
     assert isinstance(type, TensorType)
+    if type.dtype is not base.dtype:
+        base = _parts_or_whole(base)
     shape = tuple(evaluate_size(size, bindings) for size in type.shape)
     declared = output.strides if output.strides is not None else contiguous_strides(shape)
     strides = tuple(evaluate_size(stride, bindings) for stride in declared)

@@ -230,12 +230,24 @@ class _Parser:
         if token.text in _LITERALS or token.text in _DTYPES:
             self.at += 1
             return _LITERALS[token.text] if token.text in _LITERALS else _DTYPES[token.text]
+        if token.text == "complex":
+            self.at += 1
+            self.expect("(")
+            return complex(*self.separated(self.real_number, ")"))
         start = self.at
         text = self.raw()
         if _FLOAT.fullmatch(text):
             return float(text)
         self.at = start
         return self.size()
+
+    def real_number(self) -> float:
+        """inf, nan or a number with a point or an exponent."""
+        token = self.token
+        text = self.raw()
+        if not _FLOAT.fullmatch(text):
+            self.fail(f"{text!r} is no float", token)
+        return float(text)
 
     def value(self, values: dict[str, Value]) -> Value:
         token = self.take("value")

@@ -84,6 +84,8 @@ def argument_text(argument: Argument) -> str:
             return f"({inside},)" if len(argument) == 1 else f"({inside})"
         case float():
             return _float_text(argument)
+        case complex():
+            return f"complex({_float_text(argument.real)}, {_float_text(argument.imag)})"
         case _:
             return str(argument)
 

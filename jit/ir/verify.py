@@ -173,7 +173,7 @@ class _Check:
                 _Check(argument, self.environment).run(frozenset(self.symbols))
             case SizeExpression():
                 self.known_symbols(argument.symbols(), node, f"the size {argument}")
-            case Value() | int() | float() | None | str() | dtype():
+            case Value() | int() | float() | complex() | None | str() | dtype():
                 return
             case _:
                 kind = type(argument).__name__
@@ -240,7 +240,8 @@ def _fits(parameter: Parameter, argument: Argument) -> bool:
     if argument is None:
         return parameter.optional or parameter.type == "any"
     type = argument.type if isinstance(argument, Value) else None
-    number = isinstance(argument, int | float | SizeExpression) or isinstance(type, ScalarType)
+    literal = isinstance(argument, int | float | complex | SizeExpression)
+    number = literal or isinstance(type, ScalarType)
     match parameter.type:
         case "Tensor":
             return isinstance(type, TensorType)
@@ -249,7 +250,7 @@ def _fits(parameter: Parameter, argument: Argument) -> bool:
         case "Scalar" | "float":
             return number
         case "int" | "bool":
-            return number and not isinstance(argument, float)
+            return number and not isinstance(argument, float | complex)
         case "str" | "device":
             return isinstance(argument, str)
         case "dtype":

@@ -104,6 +104,8 @@ def _number(rebuilder: Rebuilder, argument: Argument) -> Any:
         return None
     type = node.results[0].type
     assert isinstance(type, TensorType)
+    if type.dtype.is_complex:
+        return None
     try:
         return _element(_constant(node.args[1], type.dtype))
     except (Mt2Error, OverflowError):
@@ -120,7 +122,8 @@ def _evaluate(node: Node, numbers: dict[Value, Any]) -> Any:
         else:
             args.append(argument)
     try:
-        return _element(below_modes(lookup(node.op), tuple(args)))
+        found = below_modes(lookup(node.op), tuple(args))
+        return None if found.dtype.is_complex else _element(found)
     except (Mt2Error, ArithmeticError):
         return None
 

@@ -64,7 +64,7 @@ _RULE = re.compile(
 DTYPE_GROUPS: dict[str, tuple[dtype, ...]] = {
     "floats": tuple(each for each in dtypes.ALL if each.is_floating_point),
     "integers": tuple(each for each in dtypes.ALL if each.category == dtypes.INTEGER),
-    "signed": tuple(each for each in dtypes.ALL if each.category and each.is_signed),
+    "signed": tuple(each for each in dtypes.REAL if each.category and each.is_signed),
     "bools": (dtypes.bool,),
 }
 _ARITHMETIC: dict[type, Callable[[Any, Any], Any]] = {
@@ -392,7 +392,7 @@ def _condition(text: str) -> tuple[str, str]:
 
 def _dtype_list(text: str | None) -> tuple[dtype, ...]:
     if text is None:
-        return dtypes.ALL
+        return dtypes.REAL
     groups = [
         DTYPE_GROUPS[part] if part in DTYPE_GROUPS else (dtypes.from_short(part),)
         for part in text.split("|")

@@ -71,9 +71,13 @@ def _unknown(node: Node, op: Op) -> str:
         return f"no lowering rule for {op.kind} op {op.name}"
     if len(node.results) != 1 or not isinstance(node.results[0].type, TensorType):
         return "it has several results, or none that is a tensor"
+    if op.element is not None:
+        return "it shows its memory as elements of another dtype"
     for value in (*values_in(node.args), *node.results):
         if not isinstance(value.type, TensorType):
             continue
+        if value.type.dtype.is_complex and op.kind != VIEW:
+            return "kernels move complex numbers, and leave computing with them to numpy"
         if value.type.device.type != "cpu":
             return f"it works on {value.type.device}"
         if any(size == 0 for size in value.type.shape):

@@ -51,7 +51,11 @@ CASTS = (*NUMBERS, "b1")
 LOCAL_PREFIX = "local_"
 LOCAL_ALIGNMENT = 64
 WORD = ir.IntType(64)
-MEMORY_TYPES = LLVM_TYPES | {"bool": ir.IntType(8)}  # a bool is a byte in memory
+MEMORY_TYPES = LLVM_TYPES | {
+    "bool": ir.IntType(8),  # a bool is a byte in memory
+    "c64": ir.LiteralStructType([ir.FloatType()] * 2),  # complex numbers are only moved
+    "c128": ir.LiteralStructType([ir.DoubleType()] * 2),
+}
 
 
 class KernelSourceError(TypeError):

@@ -14,7 +14,7 @@ Source: torch's "Complex Numbers" notes; Note [Complex gradients] in autograd/gr
 import numpy
 
 from minitorch2.dispatch import call
-from minitorch2.errors import DtypeError, ShapeError
+from minitorch2.errors import DtypeError, ShapeError, ViewError
 from minitorch2.layouts import Layout, broadcast_shapes
 from minitorch2.ops.arithmetic import where
 from minitorch2.ops.composites import composite
@@ -65,13 +65,13 @@ def _from_pairs(layout):
             "stack the real and the imaginary parts along the last dimension",
         )
     if strides[-1] != 1:
-        raise ShapeError(
+        raise ViewError(
             asked, "Tensor must have a last dimension with stride 1", "call .contiguous() first"
         )
     if layout.offset % 2 or any(
         stride % 2 for size, stride in zip(shape[:-1], strides[:-1], strict=True) if size != 1
     ):
-        raise ShapeError(
+        raise ViewError(
             asked,
             "Tensor must have a stride divisible by 2 for all but last dimension, and an even "
             "storage_offset",
@@ -200,6 +200,7 @@ defop(
     "conjugate(Operand self) -> Tensor",
     POINTWISE,
     eager=numpy.conjugate,
+    expr="self",  # of real numbers: kernels leave complex ones to numpy
     accepts="c",
     conjugates=False,
     vjp=lambda s, g: _op("conjugate", g),
@@ -222,7 +223,7 @@ for _name in ("resolve_conj", "resolve_neg"):
     )
 composite(
     "adjoint(Tensor(a) self) -> Tensor(a)",
-    lambda self: _op("conj", _op("transpose", self, -2, -1)),
+    lambda self: _op("conj", _op("transpose", self, -2, -1) if self.ndim else self),
     "The conjugate of the matrices' transposes.",
 )
 

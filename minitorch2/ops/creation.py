@@ -14,6 +14,7 @@ import numpy
 from minitorch2 import dtypes, random
 from minitorch2.devices import as_device, require_available
 from minitorch2.dispatch import call, state
+from minitorch2.errors import ArgumentValueError, DtypeError, OperationError
 from minitorch2.layouts import element_count
 from minitorch2.ops.table import COMPOSITE, CREATION, RANDOM, Meta, defop, lookup
 
@@ -45,6 +46,14 @@ defop(
 
 def arange_length(start, end, step):
     """The number of elements of arange."""
+    if step == 0 or (end - start) * step < 0:
+        raise OperationError(
+            f"arange({start}, {end}, {step})",
+            "step must be nonzero"
+            if step == 0
+            else "upper bound and lower bound inconsistent with step sign",
+            "count towards the end",
+        )
     if isinstance(start, int) and isinstance(step, int) and not isinstance(end, float):
         return max((end - start + step - (1 if step > 0 else -1)) // step, 0)
     return max(math.ceil((end - start) / step), 0)
@@ -130,13 +139,23 @@ def _float_dtype(dtype):
     return dtype or dtypes.get_default_dtype()
 
 
+def _complex_draw(draw, size, dtype, device, generator):
+    """Complex numbers whose parts are drawn one after the other."""
+    parts = draw((*size, 2), dtype.to_real(), device, generator)
+    return _op("view_as_complex", parts)
+
+
 def _rand(size, dtype, device, generator):
+    if dtype is not None and dtype.is_complex:
+        return _complex_draw(_rand, size, dtype, device, generator)
     seed, counter = take_counters(element_count(size), generator)
     return _op("uniform", seed, counter, tuple(size), _float_dtype(dtype))
 
 
 def _randn(size, dtype, device, generator):
     """Box and Muller's transform: two uniform numbers give one normal number."""
+    if dtype is not None and dtype.is_complex:  # variance 1 in all, half of it in each part
+        return _complex_draw(_randn, size, dtype, device, generator) * math.sqrt(0.5)
     count = element_count(size)
     seed, counter = take_counters(count * 2 + 4, generator)
     wide = dtypes.float64 if dtype is dtypes.float64 else dtypes.float32
@@ -184,8 +203,20 @@ defop(
 
 
 def _dropout(input, p, training):
+    if not 0 <= p <= 1:
+        raise ArgumentValueError(
+            f"dropout(p={p})",
+            f"dropout probability has to be between 0 and 1, but got {p}",
+            "give the share of elements to drop",
+        )
     if not training or p == 0:
         return input
+    if not input.dtype.differentiable:
+        raise DtypeError(
+            f"dropout() of a tensor of dtype {input.dtype}",
+            f"result type Float can't be cast to the desired output type {input.dtype}",
+            "convert: x.float()",
+        )
     if p == 1:
         return input * 0.0
     noise = _op("rand", tuple(input.shape), dtypes.float32, None, None)

@@ -14,6 +14,7 @@ from minitorch2.ops import (
     differentiation,
     elementwise,
     factorizations,
+    fourier,
     gathers,
     linear_algebra,
     losses,
@@ -61,4 +62,5 @@ ROW_FILES = (
     factorizations,
     matrices,
     pooling,
+    fourier,
 )

@@ -51,6 +51,28 @@ def test_repr(value: Any) -> None:
     assert repr(minitorch2.tensor(value)) == repr(torch.tensor(value))
 
 
+COMPLEX: list[Any] = [
+    1 + 2j,
+    -1.5 - 0.25j,
+    [1 + 2j, 3 - 1j],
+    [[0.1 + 100j, 2j], [1e-5 - 1j, 3.0 + 0j]],
+    [complex(NAN, INF), complex(-INF, 1), 1j],
+    [complex(0.0, -0.0), complex(-0.0, 0.0)],
+    [1e10 + 1j, 1 + 1e-8j],
+    [],
+    [x / 7 - 1j * x for x in range(50)],
+    [1j * x for x in range(1001)],
+]
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("value", COMPLEX, ids=lambda v: repr(v)[:40])
+def test_repr_of_complex(value: Any, dtype: str) -> None:
+    """Each part has a format of its own."""
+    ours = minitorch2.tensor(value, dtype=getattr(minitorch2, dtype))
+    assert repr(ours) == repr(torch.tensor(value, dtype=getattr(torch, dtype)))
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16", "int32", "uint8", "bool"])
 @pytest.mark.parametrize("value", [[], [1.0, 2.0], [[0.1, 100.0]], 3.0, [0.001, 12.0]], ids=repr)
 def test_repr_of_dtypes(value: Any, dtype: str) -> None:

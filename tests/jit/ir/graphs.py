@@ -26,6 +26,7 @@ NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,5}(\.[A-Za-z0-9_]{1,4})?", fullm
 LITERALS = st.one_of(
     st.integers(),
     st.floats(),
+    st.complex_numbers(),
     st.sampled_from([0.0, -0.0, math.inf, -math.inf, math.nan, 1e-310]),
     st.booleans(),
     st.none(),

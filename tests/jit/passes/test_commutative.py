@@ -37,7 +37,7 @@ def test_the_usual_ones_are_found():
 @pytest.mark.parametrize("row, rest", COMMUTATIVE, ids=lambda value: getattr(value, "name", ""))
 def test_exchanging_gives_the_same_bits(row, rest):
     tried = 0
-    for element in dtypes.ALL:
+    for element in dtypes.REAL:
         values = torch.tensor(special_values(element), dtype=element)
         a, b = values.reshape(-1, 1), values.reshape(1, -1)
         try:
