@@ -9,7 +9,7 @@ import numpy
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
-from minitorch2.errors import OperationError
+from minitorch2.errors import DimensionError, OperationError
 from minitorch2.layouts import normalize_dim
 from minitorch2.ops.composites import composite
 from minitorch2.ops.infer import describe_value, sum_dtype
@@ -120,7 +120,7 @@ def _logcumsumexp(a, dim):
 
 
 def _logcumsumexp_vjp(s, g):
-    if s.self.ndim == 0:
+    if s.self.ndim == 0 or not s.self.numel():
         return g
     top = s.result.detach().amax((s.dim,), keepdim=True)
     return _backwards(g * (top - s.result).exp(), s.dim) * (s.self - top).exp()
@@ -144,6 +144,7 @@ def _diff(self, n, dim, prepend, append):
         raise OperationError(
             "diff() of a 0-d tensor", "diff expects input to be at least one-dimensional"
         )
+    dim = normalize_dim(dim, self.ndim)
     if n < 0:
         raise OperationError(
             f"diff({describe_value(self)}, n={n})", "order must be non-negative", "give n=1"
@@ -168,10 +169,31 @@ composite(
 
 
 def _trapezoid(y, x, dx, dim):
+    at = normalize_dim(dim, y.ndim)
+    if not y.ndim:
+        raise DimensionError(
+            "trapezoid() of a 0-d tensor",
+            f"Dimension specified as {dim} but tensor has no dimensions",
+            "give values along a dimension",
+        )
+    if y.layout.shape[at] == 0:
+        rest = y.layout.shape[:at] + y.layout.shape[at + 1 :]
+        return _op("full", rest, 0, y.dtype, y.device)
+    if x is not None and x.ndim > y.ndim:
+        raise OperationError(
+            f"trapezoid({describe_value(y)}, x={describe_value(x)})",
+            "the points have more dimensions than the values",
+            "give one point for each value",
+        )
+    if y.dtype is dtypes.bool:
+        raise OperationError(
+            "trapezoid() of bools",
+            "trapezoid: received a bool input for `y`, but bool is not supported",
+            "convert: y.float()",
+        )
     later, earlier = _op("slice", y, dim, 1, None, 1), _op("slice", y, dim, 0, -1, 1)
     if x is None:
         return ((later + earlier) * (dx / 2)).sum(dim)
-    at = normalize_dim(dim, y.ndim)
     if x.ndim == 1:
         x = x.reshape((-1,) + (1,) * (y.ndim - at - 1))
         widths = _diff(x, 1, 0, None, None)

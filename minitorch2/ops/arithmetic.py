@@ -433,10 +433,23 @@ def where(condition, self, other):
     return call(WHERE, (condition, self, other))
 
 
+def _check_lerp(op, args):
+    """Unlike the rest of arithmetic, torch promotes nothing here."""
+    found = {value.dtype for value in args if hasattr(value, "dtype")}
+    if len(found) > 1:
+        raise DtypeError(
+            describe(op, args),
+            f"expected dtype {args[0].dtype} for `end` and `weight`, but got "
+            f"{', '.join(sorted(str(each) for each in found))}",
+            "convert them to one dtype",
+        )
+
+
 defop(
     "lerp(Operand self, Operand end, Operand weight) -> Tensor",
     POINTWISE,
     numbers="weight",
+    check=_check_lerp,
     accepts="bifc",
     eager=lambda a, b, w: numpy.where(numpy.abs(w) < 0.5, a + w * (b - a), b - (b - a) * (1 - w)),
     expr="select(abs(weight) < 0.5, self + weight * (end - self), "

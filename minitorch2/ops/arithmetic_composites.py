@@ -33,6 +33,8 @@ def _signbit(x):
 
 def _copysign(self, other):
     self = _float(self)
+    if isinstance(other, Tensor):
+        self = self.to(dtypes.result_type(self, other))
     negative = other.signbit() if isinstance(other, Tensor) else math.copysign(1, other) < 0
     size = _op("where", _signbit(self), -self, self)
     if isinstance(negative, bool):
@@ -40,7 +42,14 @@ def _copysign(self, other):
     return _op("where", negative, -size, size)
 
 
+def _together(self, other):
+    """Two operands in the dtype both are promoted to."""
+    wide = dtypes.result_type(self, other)
+    return (x.to(wide) if isinstance(x, Tensor) else x for x in (self, other))
+
+
 def _hypot(self, other):
+    self, other = _together(self, other)
     square = self * self + other * other
     safe = _op("where", square == 0, 1.0, square)
     return _op("where", square == 0, 0.0, safe.sqrt())

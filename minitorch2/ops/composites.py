@@ -116,7 +116,7 @@ def _masked_fill(self, mask, value):
             f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype}",
             "compare it: mask != 0",
         )
-    return _op("where", mask, _like(value, self), self)
+    return _op("where", mask, like(value, self), self).contiguous()
 
 
 composite(
@@ -126,7 +126,8 @@ composite(
 )
 
 
-def _like(value, tensor):
+def like(value, tensor):
+    """A number or tensor in the dtype of a tensor."""
     if isinstance(value, Tensor):
         return value.to(tensor.dtype)
     if tensor.dtype.differentiable:
@@ -139,9 +140,21 @@ composite(
     lambda self, a, b, value: self + (a * b if value == 1 else a * b * value),
     "self + value * tensor1 * tensor2.",
 )
+
+
+def _addcdiv(self, a, b, value):
+    if not (a.dtype.differentiable or b.dtype.differentiable):
+        raise DtypeError(
+            f"addcdiv({describe_value(self)}, {describe_value(a)}, {describe_value(b)})",
+            "Integer division with addcdiv is no longer supported",
+            "use self + value * torch.trunc(tensor1 / tensor2), or convert to floats",
+        )
+    return self + (a / b if value == 1 else a / b * value)
+
+
 composite(
     "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-    lambda self, a, b, value: self + (a / b if value == 1 else a / b * value),
+    _addcdiv,
     "self + value * tensor1 / tensor2.",
 )
 
@@ -212,7 +225,7 @@ composite(
 
 def _logsumexp(self, dim, keepdim):
     dims = normalize_dims(dim, self.ndim)
-    if dim == () and self.ndim and not keepdim:
+    if dim == () and self.ndim and not keepdim and self.numel():
         raise ShapeError(
             f"logsumexp({describe_value(self)}, dim=())",
             "output with shape [] doesn't match the broadcast shape "
@@ -238,6 +251,13 @@ composite(
 
 def _norm(self, p, dim, keepdim, dtype):
     if dtype is not None:
+        if dtypes.promote_types(self.dtype, dtype) is not dtype:
+            raise DtypeError(
+                f"norm({describe_value(self)}, dtype={dtype})",
+                f"the dtype of the input ({self.dtype}) should be convertible without narrowing "
+                f"to the specified dtype ({dtype})",
+                "convert the input first",
+            )
         self = self.to(dtype)
     dims = normalize_dims(dim, self.ndim)
     if not self.dtype.differentiable:
@@ -285,6 +305,13 @@ def _of_rank(name, ranks):
                 f"{name} expects {ranks[0]}D and {ranks[1]}D tensors",
                 "use matmul, which takes any",
             )
+        if name == "bmm" and self.shape[0] != other.shape[0]:
+            raise ShapeError(
+                f"bmm(shapes {list(self.shape)} and {list(other.shape)})",
+                f"Expected size for first two dimensions of batch2 tensor to be: "
+                f"{[self.shape[0], self.shape[2]]} but got: {list(other.shape[:2])}",
+                "use matmul, which broadcasts batches",
+            )
         return _op("matmul", self, other)
 
     return product
@@ -297,16 +324,36 @@ for _name, _ranks in (("mm", (2, 2)), ("bmm", (3, 3)), ("mv", (2, 1)), ("dot", (
         f"matmul of tensors of exactly {_ranks[0]} and {_ranks[1]} dimensions.",
         precision="lower" if _name in ("mm", "bmm") else "",
     )
+
+
+def _outer(self, other):
+    if self.ndim != 1 or other.ndim != 1:
+        raise ShapeError(
+            f"outer({describe_value(self)}, {describe_value(other)})",
+            "outer: Expected 1-D arguments",
+            "flatten them",
+        )
+    return self.unsqueeze(1) * other
+
+
 composite(
     "outer(Tensor self, Tensor vec2) -> Tensor",
-    lambda self, other: self.unsqueeze(1) * other,
+    _outer,
     "All products of two vectors' elements.",
 )
+
+
+def _addmm(self, a, b, beta, alpha):
+    product = _op("mm", a, b)
+    product = product if alpha == 1 else product * alpha
+    self = _op("expand", self, tuple(product.layout.shape))
+    return product if beta == 0 else product + (self if beta == 1 else self * beta)
+
+
 composite(
     "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    lambda self, a, b, beta, alpha: (
-        (self if beta == 1 else self * beta) + (a @ b if alpha == 1 else (a @ b) * alpha)
-    ),
+    _addmm,
     "beta * self + alpha * mat1 @ mat2.",
+    same="self mat1 mat2",
     precision="lower",
 )

@@ -46,6 +46,7 @@ def _check_index_dtype(index, name):
 
 def _gather(a, dim, index):
     if a.ndim == 0:
+        check_index(index, 1, dim, "gather()")
         return numpy.broadcast_to(a, index.shape).copy()
     check_index(index, a.shape[dim], dim, "gather()")
     trimmed = tuple(
@@ -88,6 +89,7 @@ defop(
 def _scatter_add(a, dim, index, src):
     result = a.copy()
     if a.ndim == 0:
+        check_index(index, 1, dim, "scatter_add()")
         return (result + src.reshape(()) if index.size else result).astype(a.dtype)
     check_index(index, a.shape[dim], dim, "scatter_add()")
     places = list(numpy.indices(index.shape, sparse=True))
@@ -160,7 +162,10 @@ def _write_corner(base, value, dim):
 
 def _scatter(a, dim, index, src):
     result = a.copy()
+    if not index.size:
+        return result
     if a.ndim == 0:
+        check_index(index, 1, dim, "scatter()")
         source = src.reshape(()) if isinstance(src, numpy.ndarray) else src
         return numpy.asarray(source if index.size else result, a.dtype).copy()
     check_index(index, a.shape[dim], dim, "scatter()")
@@ -224,7 +229,11 @@ defop(
 
 def _index_add(a, dim, index, source):
     result = a.copy()
-    check_index(index, a.shape[dim], dim, "index_add()")
+    if not result.size:
+        return result
+    check_index(index, a.shape[dim] if a.ndim else 1, dim, "index_add()")
+    if not a.ndim:
+        return result + source.reshape(()) if index.size else result
     places = (slice(None),) * (dim % a.ndim) + (index.reshape(-1),)
     numpy.add.at(result, places, source)
     return result
@@ -253,6 +262,7 @@ defop(
     infer=_infer_index_add,
     saves="index",
     effects="may_fail",
+    same="self source",
     vjp=lambda s, g: (g, None, _op("index_select", g, s.dim, s.index)),
     doc="`self` with the entries of `source` added at indices of a dimension.",
 )
@@ -359,6 +369,7 @@ defop(
     GATHER,
     eager=_index_put,
     infer=_infer_index_put,
+    keeps=True,
     saves="indices",
     vjp=_index_put_vjp,
     effects="may_fail",

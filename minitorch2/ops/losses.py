@@ -9,7 +9,8 @@ Source: torch.nn.functional's documentation.
 import numpy
 
 from minitorch2.dispatch import call
-from minitorch2.errors import ArgumentValueError
+from minitorch2.dtypes import can_cast
+from minitorch2.errors import ArgumentValueError, DtypeError, OperationError, ShapeError
 from minitorch2.ops.infer import describe_value
 from minitorch2.ops.neural import neural
 from minitorch2.ops.table import POINTWISE, defop, lookup
@@ -37,7 +38,8 @@ def _nll_loss(input, target, weight, ignore_index, reduction):
     at = 1 if input.ndim > 1 else 0
     expected = tuple(input.shape[:at]) + tuple(input.shape[at + 1 :])
     if tuple(target.shape) != expected:
-        raise ArgumentValueError(
+        batch = input.ndim > 2 and tuple(target.shape[:1]) == tuple(input.shape[:1])
+        raise (ShapeError if batch else ArgumentValueError)(
             f"nll_loss({describe_value(input)}, target {describe_value(target)})",
             f"Expected target of shape {list(expected)}, got {list(target.shape)}",
             "give one class index for each prediction",
@@ -68,12 +70,30 @@ neural(
 
 
 def _cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing):
+    if label_smoothing > 1:
+        raise OperationError(
+            f"cross_entropy(label_smoothing={label_smoothing})",
+            f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}",
+            "give a share",
+        )
+    if not input.ndim:
+        raise ShapeError(
+            f"cross_entropy({describe_value(input)})",
+            "the predictions have no dimension of classes",
+            "give one score for each class",
+        )
     at = 1 if input.ndim > 1 else 0
     logs = _op("log_softmax", input, at, None)
     if target.dtype.is_floating_point:  # class probabilities
+        if tuple(target.shape) != tuple(input.shape):
+            raise ShapeError(
+                f"cross_entropy({describe_value(input)}, target {describe_value(target)})",
+                "class probabilities must have the shape of the predictions",
+                "give one probability for each class, or class indices",
+            )
         return _smooth_loss(logs, target, weight, reduction, label_smoothing, at)
     loss = _op("nll_loss", logs, target, weight, ignore_index, reduction)
-    if label_smoothing == 0:
+    if label_smoothing <= 0:
         return loss
     keep = (target != ignore_index).to(input.dtype)
     weighted = logs if weight is None else logs * _along(weight, at, logs.ndim)
@@ -100,7 +120,7 @@ def _along(vector, dim, ndim):
 
 def _smooth_loss(logs, target, weight, reduction, smoothing, at):
     if smoothing:
-        target = target * (1 - smoothing) + smoothing / logs.shape[at]
+        target = target * (1 - smoothing) + smoothing / max(logs.shape[at], 1)
     loss = logs * target
     if weight is not None:
         loss = loss * _along(weight, at, logs.ndim)
@@ -134,6 +154,12 @@ neural(
 
 
 def _smooth_l1(input, target, reduction, beta):
+    if beta < 0:
+        raise OperationError(
+            f"smooth_l1_loss(beta={beta})",
+            "smooth_l1_loss does not support negative values for beta.",
+            "give a distance",
+        )
     gap = input - target
     if beta == 0:
         return _reduced(gap.abs(), reduction)
@@ -196,7 +222,14 @@ def _bce_logits(input, target, weight, reduction, pos_weight):
         loss = (1 - target) * input - soft
     else:
         loss = (1 - target) * input - (1 + (pos_weight - 1) * target) * soft
-    return _reduced(loss if weight is None else loss * weight, reduction)
+    if not can_cast(loss.dtype, target.dtype):
+        raise DtypeError(
+            f"binary_cross_entropy_with_logits({describe_value(input)}, {describe_value(target)})",
+            f"result type {loss.dtype} can't be cast to the desired output type {target.dtype}",
+            "convert the target: target.float()",
+        )
+    loss = loss if weight is None else loss * weight
+    return _reduced(loss.to(target.dtype), reduction)  # torch computes in the target's memory
 
 
 neural(
@@ -205,6 +238,8 @@ neural(
     _bce,
     "Cross-entropy of probabilities; logarithms are limited to -100.",
     precision="full",
+    accepts="f",
+    same="input target",
 )
 neural(
     "binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, "

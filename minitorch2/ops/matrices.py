@@ -91,28 +91,32 @@ composite("trace(Tensor self) -> Tensor", _trace, "The sum of the diagonal.", pr
 # ---- products --------------------------------------------------------------------------------
 
 
-def _scaled(self, product, beta, alpha):
+def scaled(self, product, beta, alpha):
+    """beta * self + alpha * product, laid out and shaped as the product is."""
     product = product if alpha == 1 else product * alpha
+    self = _op("expand", self, tuple(product.layout.shape))
     if beta == 0:
         return product
-    return (self if beta == 1 else self * beta) + product
+    return product + (self if beta == 1 else self * beta)
 
 
 _SCALES = "*, Scalar beta=1, Scalar alpha=1) -> Tensor"
 composite(
     f"addmv(Tensor self, Tensor mat, Tensor vec, {_SCALES}",
-    lambda self, a, b, beta, alpha: _scaled(self, a.mv(b), beta, alpha),
+    lambda self, a, b, beta, alpha: scaled(self, a.mv(b), beta, alpha),
     "beta * self + alpha * mat @ vec.",
+    same="self mat vec",
 )
 composite(
     f"addr(Tensor self, Tensor vec1, Tensor vec2, {_SCALES}",
-    lambda self, a, b, beta, alpha: _scaled(self, a.outer(b), beta, alpha),
+    lambda self, a, b, beta, alpha: scaled(self, a.outer(b), beta, alpha),
     "beta * self + alpha * outer(vec1, vec2).",
 )
 composite(
     f"addbmm(Tensor self, Tensor batch1, Tensor batch2, {_SCALES}",
-    lambda self, a, b, beta, alpha: _scaled(self, a.bmm(b).sum((0,)), beta, alpha),
+    lambda self, a, b, beta, alpha: scaled(self, a.bmm(b).sum((0,), dtype=a.dtype), beta, alpha),
     "beta * self + alpha * the sum of the batches' products.",
+    same="self batch1 batch2",
     precision="lower",
 )
 composite(
@@ -120,9 +124,23 @@ composite(
     lambda a, b: a.conj().dot(b),
     "The sum of the products of two vectors' elements, the first conjugated.",
 )
+
+
+def _inner(a, b):
+    if not a.ndim or not b.ndim:
+        return a * b
+    if a.shape[-1] != b.shape[-1]:
+        raise ShapeError(
+            f"inner({describe_value(a)}, {describe_value(b)})",
+            "inner() the last dimension must match on both input tensors",
+            "transpose one of them",
+        )
+    return _tensordot(a, b, (-1,), (-1,))
+
+
 composite(
     "inner(Tensor self, Tensor other) -> Tensor",
-    lambda a, b: a * b if not a.ndim or not b.ndim else _tensordot(a, b, (-1,), (-1,)),
+    _inner,
     "Sums of products over the last dimensions.",
 )
 
@@ -147,6 +165,11 @@ def _tensordot(a, b, first, second):
     first = normalize_dims(first, a.ndim) if first else ()
     second = normalize_dims(second, b.ndim) if second else ()
     left, right = tuple(a.layout.shape), tuple(b.layout.shape)
+    for i, j in zip(first, second, strict=False):  # a single index counts for all of the other's
+        if left[i] == 1 or right[j] == 1:
+            a = a if right[j] == 1 else a.expand(*left[:i], right[j], *left[i + 1 :])
+            b = b if left[i] == 1 else b.expand(*right[:j], left[i], *right[j + 1 :])
+            left, right = tuple(a.layout.shape), tuple(b.layout.shape)
     if len(first) != len(second) or any(
         left[i] != right[j] for i, j in zip(first, second, strict=True)
     ):
@@ -194,7 +217,8 @@ def _cross(self, other, dim):
             "linalg.cross: inputs must have the same number of dimensions.",
             "unsqueeze one of them",
         )
-    if self.shape[dim] != 3 or other.shape[dim] != 3:
+    normalize_dim(dim, self.ndim)
+    if not self.ndim or self.shape[dim] != 3 or other.shape[dim] != 3:
         raise OperationError(
             f"cross({describe_value(self)}, {describe_value(other)}, dim={dim})",
             f"linalg.cross: inputs dimension {dim} must have length 3.",
@@ -215,6 +239,7 @@ composite(
     "The cross product of vectors of three elements.",
     method=False,
     function=False,
+    same="self other",
     torch="torch.linalg.cross",
 )
 composite(
@@ -224,6 +249,8 @@ composite(
     method=False,
     function=False,
     precision="lower",
+    accepts="fc",
+    same="x y",
     torch="torch.linalg.vecdot",
 )
 
@@ -258,6 +285,12 @@ composite(
 
 
 def _cdist(x1, x2, p, compute_mode):
+    if x1.ndim < 2 or x2.ndim < 2 or p < 0:
+        raise OperationError(
+            f"cdist({describe_value(x1)}, {describe_value(x2)}, p={p})",
+            "cdist only supports at least 2D tensors and non-negative p values",
+            "give rows of points",
+        )
     if x1.shape[-1] != x2.shape[-1]:
         raise OperationError(
             f"cdist({describe_value(x1)}, {describe_value(x2)})",
@@ -266,6 +299,8 @@ def _cdist(x1, x2, p, compute_mode):
             "give points of one space",
         )
     gaps = x1.unsqueeze(-2) - x2.unsqueeze(-3)
+    if not x1.layout.shape[-1]:
+        return gaps.sum(-1)
     return _op("norm", gaps, p, (-1,), False, None)
 
 
@@ -275,7 +310,8 @@ composite(
     "The p-norm distances between all pairs of rows.",
     method=False,
     precision="full",
-    accepts="bif",
+    accepts="f",
+    same="x1 x2",
 )
 composite(
     "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
@@ -285,12 +321,26 @@ composite(
 
 
 def _cosine_similarity(x1, x2, dim, eps):
+    if eps < 0:
+        raise OperationError(
+            f"cosine_similarity(eps={eps})", f"eps must be non-negative, got: {eps}", "give 1e-8"
+        )
     shape = broadcast_shapes(tuple(x1.shape), tuple(x2.shape))
-    x1, x2 = _op("expand", x1, shape), _op("expand", x2, shape)
+    both = dtypes.promote_types(x1.dtype, x2.dtype)
+    if not both.is_floating_point:
+        raise OperationError(
+            f"cosine_similarity({describe_value(x1)}, {describe_value(x2)})",
+            f"expected common dtype to be floating point, yet common dtype is {both}",
+            "convert one of them",
+        )
+    x1, x2 = _op("expand", x1.to(both), shape), _op("expand", x2.to(both), shape)
 
     def unit(x):
         size = _op("norm", x, 2, (dim,), True, None)
-        return x / _op("maximum", size, eps)
+        with_floor = (
+            size + (_op("maximum", size, eps) - size).detach()
+        )  # as torch's gradient has it
+        return x / with_floor
 
     return (unit(x1) * unit(x2)).sum(dim)
 

@@ -21,7 +21,7 @@ def _op(name, *args):
     return call(lookup(name), args)
 
 
-def neural(signature, decomp, doc, method=False, precision=""):
+def neural(signature, decomp, doc, method=False, precision="", **fields):
     """Add a composite row that nn.functional publishes."""
     name = signature.partition("(")[0]
     return composite(
@@ -32,6 +32,7 @@ def neural(signature, decomp, doc, method=False, precision=""):
         function=method,
         precision=precision,
         torch=f"torch.nn.functional.{name}",
+        **fields,
     )
 
 
@@ -45,7 +46,7 @@ def _linear(input, weight, bias):
             "change in_features or the input",
         )
     product = input @ weight.t()
-    return product if bias is None else product + bias
+    return product if bias is None else product + _op("expand", bias, tuple(product.shape[-1:]))
 
 
 neural(
@@ -53,6 +54,7 @@ neural(
     _linear,
     "input @ weight.T + bias.",
     precision="lower",
+    same="input weight bias",
 )
 
 
@@ -177,10 +179,21 @@ def _between(x, low, high):
     return _op("where", _op("logical_or", x <= low, x >= high), limited, x)
 
 
+def _hardtanh(x, low, high):
+    if low > high:
+        raise ArgumentValueError(
+            f"hardtanh(min_val={low}, max_val={high})",
+            "min_val cannot be greater than max_val",
+            "exchange them",
+        )
+    return _between(x, low, high)
+
+
 neural(
     "hardtanh(Tensor input, float min_val=-1.0, float max_val=1.0) -> Tensor",
-    lambda x, low, high: _between(x, low, high),
+    _hardtanh,
     "input limited to [min_val, max_val].",
+    accepts="bif",
 )
 neural("relu6(Tensor input) -> Tensor", lambda x: _between(x, 0.0, 6.0), "input limited to [0, 6].")
 
@@ -198,8 +211,28 @@ def _normalized_dims(input, normalized_shape, name):
     return tuple(range(-count, 0))
 
 
+def _check_scale(input, normalized_shape, op, **scales):
+    for name, scale in scales.items():
+        if scale is not None and tuple(scale.shape) != tuple(normalized_shape):
+            raise ShapeError(
+                f"{op}({describe_value(input)}, {name} {describe_value(scale)})",
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of "
+                f"shape {list(scale.shape)} and normalized_shape = {list(normalized_shape)}",
+                f"reshape the {name}",
+            )
+
+
 def _layer_norm(input, normalized_shape, weight, bias, eps):
     dims = _normalized_dims(input, normalized_shape, "layer_norm")
+    _check_scale(input, normalized_shape, "layer_norm", weight=weight, bias=bias)
+    for scale in (weight, bias):
+        mixed = scale is not None and scale.dtype is not input.dtype
+        if mixed and not (input.dtype.itemsize == 2 and scale.dtype is dtypes.float32):
+            raise DtypeError(
+                f"layer_norm({describe_value(input)}, weight or bias {describe_value(scale)})",
+                f"mixed dtype: expect the parameter to have dtype {input.dtype}",
+                "convert it: only 16-bit inputs may have float32 parameters",
+            )
     wide = _wide(input.contiguous())
     centred = wide - wide.mean(dims, keepdim=True)
     variance = (centred * centred).mean(dims, keepdim=True)
@@ -225,6 +258,13 @@ neural(
 
 def _rms_norm(input, normalized_shape, weight, eps):
     dims = _normalized_dims(input, normalized_shape, "rms_norm")
+    if not input.dtype.differentiable:
+        raise DtypeError(
+            f"rms_norm({describe_value(input)})",
+            f"rms_norm is not defined for {input.dtype}",
+            "convert it: x.float()",
+        )
+    _check_scale(input, normalized_shape, "rms_norm", weight=weight)
     wide = _wide(input.contiguous())
     eps = _EPSILON[wide.dtype.to_real().name] if eps is None else eps
     result = wide * ((wide * wide).mean(dims, keepdim=True) + eps).rsqrt()
@@ -241,6 +281,12 @@ neural(
 
 
 def _embedding(input, weight, padding_idx):
+    if weight.ndim != 2:
+        raise OperationError(
+            f"embedding({describe_value(input)}, weight {describe_value(weight)})",
+            "'weight' must be 2-D",
+            "give one row for each index",
+        )
     rows = _op("index_select", weight, 0, input.reshape((-1,)))
     if padding_idx is not None:  # the padding row gets no gradient
         padding = (input.reshape((-1,)) == padding_idx % weight.shape[0]).unsqueeze(1)

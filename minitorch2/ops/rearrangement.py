@@ -7,10 +7,11 @@ Source: torch's documentation of each function.
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
-from minitorch2.errors import OperationError, ShapeError
+from minitorch2.errors import DimensionError, OperationError, ShapeError
 from minitorch2.layouts import normalize_dim
-from minitorch2.ops.composites import composite
+from minitorch2.ops.composites import composite, like
 from minitorch2.ops.infer import describe_value
+from minitorch2.ops.matrices import scaled
 from minitorch2.ops.table import COMPOSITE, defop, lookup
 from minitorch2.tensors import Tensor
 
@@ -33,6 +34,12 @@ def _roll(self, shifts, dims):
             f"roll({describe_value(self)}, shifts={shifts}, dims={dims})",
             f"shifts and dimensions must align. shifts: {len(shifts)}, dims: {len(dims)}",
             "give one shift for each dimension",
+        )
+    if not self.ndim:
+        raise DimensionError(
+            f"roll(dims={dims}) of a 0-d tensor",
+            f"Dimension specified as {dims[0]} but tensor has no dimensions",
+            "leave dims away",
         )
     for shift, dim in zip(shifts, dims, strict=True):
         self = _roll_one(self, shift, normalize_dim(dim, self.ndim))
@@ -59,6 +66,12 @@ def _repeat_interleave(self, repeats, dim, output_size):
     if dim is None:
         self, dim = self.reshape((-1,)), 0
     dim = normalize_dim(dim, self.ndim)
+    if not self.ndim:
+        raise DimensionError(
+            f"repeat_interleave(dim={dim}) of a 0-d tensor",
+            "a 0-d tensor has no dimension to repeat along",
+            "leave dim away",
+        )
     size = self.layout.shape[dim]
     if isinstance(repeats, Tensor) and repeats.numel() != 1:
         if tuple(repeats.shape) != (size,):
@@ -79,7 +92,8 @@ def _repeat_interleave(self, repeats, dim, output_size):
         )
     shape = self.layout.shape
     grown = self.unsqueeze(dim + 1).expand((*shape[: dim + 1], count, *shape[dim + 1 :]))
-    return _op("reshape", grown, (*shape[:dim], size * count, *shape[dim + 1 :]))
+    grown = _op("reshape", grown, (*shape[:dim], size * count, *shape[dim + 1 :]))
+    return grown.contiguous()
 
 
 composite(
@@ -104,7 +118,7 @@ def _index_fill(self, dim, index, value):
     counts = _op("full", (shape[at],) if shape else (1,), 0, dtypes.int64, self.device)
     counts = _op("index_add", counts, 0, index.reshape((-1,)), picked)
     mask = (counts != 0).reshape((-1,) + (1,) * (self.ndim - at - 1) if shape else ())
-    return _op("masked_fill", self, mask, value)
+    return _op("where", mask, like(value, self), self)
 
 
 composite(
@@ -136,12 +150,9 @@ def _multinomial(self, num_samples, replacement, generator):
 composite(
     "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1)"
     " -> Tensor",
-    lambda self, a, b, beta, alpha: (
-        (a.bmm(b) if alpha == 1 else a.bmm(b) * alpha)
-        if beta == 0
-        else (self if beta == 1 else self * beta) + (a.bmm(b) if alpha == 1 else a.bmm(b) * alpha)
-    ),
+    lambda self, a, b, beta, alpha: scaled(self, a.bmm(b), beta, alpha),
     "beta * self + alpha * batch1 @ batch2, for each matrix of the batches.",
+    same="self batch1 batch2",
     precision="lower",
 )
 defop(
@@ -150,5 +161,6 @@ defop(
     COMPOSITE,
     decomp=_multinomial,
     effects="random",
+    accepts="f",
     doc="Indices of the last dimension, each drawn as often as its weight says.",
 )

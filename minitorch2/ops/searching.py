@@ -10,7 +10,7 @@ import numpy
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
-from minitorch2.errors import OperationError, ShapeError
+from minitorch2.errors import IndexOutOfRange, OperationError, ShapeError
 from minitorch2.layouts import broadcast_shapes, element_count, normalize_dim
 from minitorch2.ops.composites import composite
 from minitorch2.ops.infer import describe_value
@@ -34,6 +34,8 @@ def _searchsorted(sorted_sequence, self, out_int32, right, side):
     values, sorted_sequence = values.astype(wide), sorted_sequence.astype(wide)
     if sorted_sequence.ndim == 1:
         return numpy.searchsorted(sorted_sequence, values, side).astype(result)
+    if not values.size or not sorted_sequence.size:
+        return numpy.zeros(values.shape, result)
     rows = sorted_sequence.reshape(-1, sorted_sequence.shape[-1])
     asked = values.reshape(len(rows), -1)
     found = [numpy.searchsorted(row, each, side) for row, each in zip(rows, asked, strict=True)]
@@ -121,7 +123,8 @@ def _unique_consecutive(a, dim):
     whole = a.reshape(-1) if dim is None else numpy.moveaxis(a, dim, 0)
     if not len(whole):
         return a.copy(), numpy.zeros(0, numpy.int64), numpy.zeros(0, numpy.int64)
-    new = (whole[1:] != whole[:-1]).reshape(len(whole) - 1, -1).any(1)
+    width = whole[0].size
+    new = (whole[1:] != whole[:-1]).reshape(len(whole) - 1, width).any(1)
     starts = numpy.concatenate([[True], new])
     inverse = numpy.cumsum(starts) - 1
     counts = numpy.diff(numpy.append(numpy.flatnonzero(starts), len(whole)))
@@ -196,11 +199,17 @@ def _masked_scatter(self, mask, source):
     mask, self = _op("expand", mask, shape), _op("expand", self, shape)
     order = mask.reshape((-1,)).cumsum(0) - 1
     size = element_count(source.layout.shape)
+    if mask.storage.block is not None and int(mask.sum().item()) > size:
+        raise OperationError(
+            f"masked_scatter({describe_value(self)}, source {describe_value(source)})",
+            "Number of elements of source < number of ones in mask",
+            "give at least as many elements as the mask has trues",
+        )
     if size == 0:
         return self.clone()
     places = order.clamp(0, size - 1)
     picked = _op("index_select", source.reshape((-1,)), 0, places).reshape(shape)
-    return _op("where", mask, picked, self)
+    return _op("where", mask, picked, self).contiguous()
 
 
 composite(
@@ -225,7 +234,12 @@ composite("take(Tensor self, Tensor index) -> Tensor", _take, "Elements by their
 def _take_along_dim(self, indices, dim):
     if dim is None:
         return _op("gather", self.reshape((-1,)), 0, indices.reshape((-1,)))
-    at = normalize_dim(dim, self.ndim)
+    if not self.ndim:
+        raise IndexOutOfRange(
+            "take_along_dim() of a 0-d tensor",
+            f"Dimension specified as {dim} but tensor has no dimensions",
+            "use take()",
+        )
     mine, theirs = tuple(self.layout.shape), tuple(indices.layout.shape)
     if len(mine) != len(theirs):
         raise OperationError(
@@ -233,6 +247,7 @@ def _take_along_dim(self, indices, dim):
             "input and indices should have the same number of dimensions",
             "unsqueeze the indices",
         )
+    at = normalize_dim(dim, self.ndim)
     both = list(
         broadcast_shapes(mine[:at] + (1,) + mine[at + 1 :], theirs[:at] + (1,) + theirs[at + 1 :])
     )
@@ -250,9 +265,18 @@ composite(
 
 
 def _index_copy(self, dim, index, source):
-    if self.ndim == 0:
-        return source.reshape(())
     at = normalize_dim(dim, self.ndim)
+    count = index.numel()
+    if (source.shape[at] if source.ndim else 1) != count:
+        raise IndexOutOfRange(
+            f"index_copy({describe_value(self)}, {dim}, {describe_value(index)}, "
+            f"{describe_value(source)})",
+            f"Number of indices ({count}) should be equal to source.size(dim)",
+            "give one index for each entry of the source",
+        )
+    if self.ndim == 0:
+        one = self.reshape((1,))
+        return _index_copy(one, 0, index.reshape((-1,)), source.reshape((-1,))).reshape(())
     places = (None,) * at + (index.reshape((-1,)),)
     if source.ndim == 0:
         source = source.reshape((1,) * self.ndim)

@@ -7,7 +7,7 @@ Source: torch's documentation of each function.
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
-from minitorch2.errors import OperationError, ShapeError
+from minitorch2.errors import DtypeError, OperationError, ShapeError
 from minitorch2.layouts import normalize_dim
 from minitorch2.ops.composites import composite
 from minitorch2.ops.table import lookup
@@ -32,7 +32,7 @@ def _triangle(self, diagonal, keep_lower):
     column = _op("range_", 0, columns, 1, None, self.device)
     keep = column - row <= diagonal if keep_lower else column - row >= diagonal
     zero = False if self.dtype is dtypes.bool else 0
-    return _op("where", keep, self, zero)
+    return _op("where", keep, self, zero).contiguous()
 
 
 composite(
@@ -82,6 +82,10 @@ composite(
 
 
 def _topk(self, k, dim, largest, sorted):
+    if self.dtype is dtypes.bool:
+        raise DtypeError(
+            f"topk({k}) of bools", "topk does not support bool dtypes on CPU", "convert: x.int()"
+        )
     size = self.layout.shape[normalize_dim(dim, self.ndim)] if self.ndim else 1
     if not 0 <= k <= size:
         raise OperationError(

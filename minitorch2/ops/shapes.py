@@ -70,6 +70,12 @@ composite(
 
 def _unflatten(self, dim, sizes):
     at = normalize_dim(dim, self.ndim)
+    if not self.ndim:
+        raise ShapeError(
+            f"unflatten({list(sizes)}) of a 0-d tensor",
+            "a 0-d tensor has no dimension to take apart",
+            "use reshape",
+        )
     shape = self.layout.shape
     sizes = resolve_shape(sizes, shape[at])
     return _op("view", self, shape[:at] + sizes + shape[at + 1 :])
@@ -141,6 +147,12 @@ composite(
 
 
 def _narrow(self, dim, start, length):
+    if not self.ndim:
+        raise ShapeError(
+            "narrow() of a 0-d tensor",
+            "narrow() cannot be applied to a 0-dim tensor.",
+            "use reshape(1) first",
+        )
     size = self.layout.shape[normalize_dim(dim, self.ndim)]
     if start < 0:
         start = start + size

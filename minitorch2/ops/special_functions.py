@@ -171,6 +171,10 @@ _library(
 
 def _xlogy(self, other):
     """0 where self is 0, whatever the logarithm (but nan where other is nan)."""
+    if isinstance(other, Tensor):
+        wide = dtypes.result_type(self, other)
+        other = other.to(wide) if wide.is_floating_point else other
+        self = self.to(wide) if isinstance(self, Tensor) else self
     nothing = self == 0
     if isinstance(other, Tensor):
         safe = _op("where", nothing, 1.0, other) if isinstance(nothing, Tensor) else other
@@ -279,7 +283,7 @@ def _logit(self, eps):
     self = self.to(_floating(self.dtype))
     if eps is not None:
         self = self.clamp(eps, 1 - eps)
-    return (self / (1 - self)).log()
+    return self.log() - (-self).log1p()
 
 
 composite(

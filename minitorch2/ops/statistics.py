@@ -11,7 +11,7 @@ import numpy
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
-from minitorch2.errors import DtypeError, OperationError
+from minitorch2.errors import DtypeError, IndexOutOfRange, OperationError
 from minitorch2.layouts import normalize_dim
 from minitorch2.ops.composites import composite
 from minitorch2.ops.infer import describe_value, reduced_shape
@@ -39,15 +39,16 @@ composite(
 
 
 def _kthvalue(self, k, dim, keepdim):
-    if self.ndim == 0:
-        return self.clone(), _op("full", (), 0, dtypes.int64, self.device)
-    size = self.layout.shape[normalize_dim(dim, self.ndim)]
+    at = normalize_dim(dim, self.ndim)
+    size = self.layout.shape[at] if self.ndim else 1
     if not 1 <= k <= size:
         raise OperationError(
             f"kthvalue({describe_value(self)}, {k}, dim={dim})",
             f"kthvalue(): selected number k out of range for dimension {dim}",
             f"count from 1 to {size}",
         )
+    if self.ndim == 0:
+        return self.clone(), _op("full", (), 0, dtypes.int64, self.device)
     return _at(self, dim, k - 1, keepdim)
 
 
@@ -72,7 +73,11 @@ def _median_dim(self, dim, keepdim):
         return self.clone(), _op("full", (), 0, dtypes.int64, self.device)
     size = self.layout.shape[normalize_dim(dim, self.ndim)]
     if size == 0:
-        raise OperationError("median() over an empty dimension", "there is no middle element")
+        raise IndexOutOfRange(
+            "median() over an empty dimension",
+            f"Expected reduction dim {dim} to have non-zero size",
+            "reduce over a dimension that has elements",
+        )
     values, indices = _at(self, dim, (size - 1) // 2, keepdim)
     if not self.dtype.is_floating_point:
         return values, indices
@@ -83,7 +88,7 @@ def _median_dim(self, dim, keepdim):
 
 def _median(self):
     if self.numel() == 0:
-        return _op("full", (), math.nan, self.dtype, self.device)
+        return self.sum() + math.nan
     return _median_dim(self.reshape((-1,)), 0, False)[0]
 
 
@@ -106,11 +111,15 @@ composite(
 
 
 def _quantile(self, q, dim, keepdim, interpolation):
-    if not self.dtype.is_floating_point:
+    if self.dtype not in (dtypes.float32, dtypes.float64):
         raise DtypeError(
             f"quantile({describe_value(self)})",
             "quantile() input tensor must be either float or double dtype",
             "convert: x.float()",
+        )
+    if not self.numel():
+        raise OperationError(
+            f"quantile({describe_value(self)})", "quantile() input tensor must be non-empty"
         )
     if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
         raise OperationError(
@@ -174,6 +183,12 @@ def _infer_pair(self, dim, keepdim):
     at = normalize_dim(dim, self.ndim)
     if self.ndim == 0:
         return Meta((), self.dtype), Meta((), dtypes.int64)
+    if self.shape[at] == 0:
+        raise IndexOutOfRange(
+            "mode() over an empty dimension",
+            f"Expected reduction dim {dim} to have non-zero size",
+            "reduce over a dimension that has elements",
+        )
     shape = reduced_shape(self.shape, (at,), keepdim)
     return Meta(shape, self.dtype), Meta(shape, dtypes.int64)
 
@@ -241,8 +256,8 @@ defop(
         a, None if weights is None else weights.real, minlength
     ).astype(
         numpy.int64
-        if weights is None
-        else (weights.dtype if weights.dtype.kind == "f" else numpy.float64)
+        if weights is None or not a.size
+        else (weights.dtype if weights.dtype == numpy.float32 else numpy.float64)
     ),
     host="the size of its result is not known before it runs",
     doc="How often (or with what weight) each non-negative integer occurs.",
@@ -261,13 +276,19 @@ def _nansum(self, dim, keepdim, dtype):
 
 
 def _nanmean(self, dim, keepdim, dtype):
+    if dtype is not None and not dtype.is_floating_point:
+        raise DtypeError(
+            f"nanmean({describe_value(self)}, dtype={dtype})",
+            "could not infer output dtype: it must be floating point",
+            "give a floating dtype",
+        )
     present = _op("logical_not", self.isnan()).sum(dim, keepdim=keepdim)
     return _nansum(self, dim, keepdim, dtype) / present
 
 
 _OVER = "(Tensor self, int[]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor"
 composite(f"nansum{_OVER}", _nansum, "The sum of the elements that are numbers.", accepts="bif")
-composite(f"nanmean{_OVER}", _nanmean, "The mean of the elements that are numbers.", accepts="bif")
+composite(f"nanmean{_OVER}", _nanmean, "The mean of the elements that are numbers.", accepts="f")
 composite(
     "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
     lambda self, dim, keepdim: (
@@ -285,11 +306,19 @@ def _cov(self, correction):
             "expected input to have two or fewer dimensions",
             "give one row for each variable",
         )
+    if self.dtype is dtypes.bool:
+        raise DtypeError(
+            f"cov({describe_value(self)})",
+            "cov(): bool dtype is not supported for input",
+            "convert: x.float()",
+        )
+    if not self.dtype.differentiable:
+        self = self.to(dtypes.get_default_dtype())
     rows = self.reshape((1, -1)) if self.ndim < 2 else self
     centred = rows - rows.mean((1,), keepdim=True)
     count = rows.layout.shape[1] - correction
     found = centred @ centred.mH / (count if count > 0 else 0.0)
-    return found if self.ndim == 2 else found.reshape(())
+    return found.squeeze()
 
 
 def _corrcoef(self):

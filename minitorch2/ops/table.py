@@ -67,6 +67,7 @@ class Op:
                if there are several
     accepts    categories the dtype it computes in may have ('b', 'i', 'f', 'c'); where no rule of
                its own asks for it, a row that says nothing takes all
+    same       parameters that must have one dtype, where they are tensors
     element    for views that show other elements than the base has: dtype -> dtype
     conjugates whether a complex gradient is conjugated before and after the vjp, which makes a
                formula for real numbers right; False where the vjp knows of complex numbers
@@ -93,6 +94,7 @@ class Op:
     expr: str = ""
     promote: str = "promote"
     numbers: str | None = None
+    same: tuple[str, ...] = ()
     accepts: str = "bif"
     element: Callable | None = None
     conjugates: bool = True
@@ -141,19 +143,21 @@ def defop(signature: str, kind: str, **fields: Any) -> Op:
     parsed = parse_signature(signature)
     assert kind in KINDS, kind
     assert parsed.name not in _table, f"op {parsed.name} is defined twice"
-    saves = fields.pop("saves", "")
-    op = Op(parsed.name, parsed, kind, saves=tuple(saves.split()), **fields)
+    saves, same = fields.pop("saves", ""), fields.pop("same", "")
+    op = Op(
+        parsed.name, parsed, kind, saves=tuple(saves.split()), same=tuple(same.split()), **fields
+    )
     if kind != POINTWISE:
-        if "accepts" in fields:
+        if "accepts" in fields or same:
             op.infer, op.decomp = _checked(op, op.infer), _checked(op, op.decomp)
-        else:
+        if "accepts" not in fields:
             op.accepts = "bifc"
     op.torch = op.torch or ("torch." if op.function else "torch.Tensor.") + parsed.name
     return add_row(op)
 
 
 def _checked(op: Op, rule: Callable | None) -> Callable | None:
-    """The rule, for tensors of the categories that the row accepts."""
+    """The rule, for tensors of the categories that the row accepts, of one dtype where it asks."""
     if rule is None:
         return None
 
@@ -166,10 +170,25 @@ def _checked(op: Op, rule: Callable | None) -> Callable | None:
                     f"{op.name} is not defined for {given}",
                     "take .real, .imag or .abs() of complex numbers; convert others",
                 )
+        if op.same:
+            check_same(op, args)
         return rule(*args)
 
     checked.__module__ = rule.__module__
     return checked
+
+
+def check_same(op: Op, args: tuple) -> None:
+    """DtypeError unless the tensors that must have one dtype have it."""
+    given = dict(zip(op.signature.names, args, strict=True))
+    found = {name: given[name].dtype for name in op.same if hasattr(given[name], "dtype")}
+    if len(set(found.values())) > 1:
+        raise DtypeError(
+            f"{op.name}({', '.join(f'{name}: {each}' for name, each in found.items())})",
+            f"{op.name} expects {', '.join(found)} to have the same dtype, but got "
+            + " and ".join(map(str, found.values())),
+            f"convert: {list(found)[-1]}.to({list(found)[0]}.dtype)",
+        )
 
 
 def add_row(op: Op) -> Op:

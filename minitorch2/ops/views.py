@@ -214,6 +214,12 @@ def slice_bounds(size, start, end, step):
 
 
 def _sliced(layout, dim, start, end, step):
+    if not layout.shape:
+        raise IndexOutOfRange(
+            "a slice of a 0-dim tensor",
+            "slice() cannot be applied to a 0-dim tensor",
+            "use reshape(1) first",
+        )
     at = normalize_dim(dim, len(layout.shape))
     first, count = slice_bounds(layout.shape[at], start, end, step)
     return layout.sliced(at, first, count, step)

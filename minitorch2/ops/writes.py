@@ -75,7 +75,8 @@ def _scatter_view_vjp(view, scatter):
         where = [getattr(s, name) for name in names]
         seen = _op(view, g, *where)
         to_self = _op(scatter, g, _zero_like(seen), *where) if s.needs[0] else None
-        return to_self, seen if s.needs[1] else None
+        to_src = seen if seen.dtype is s.src.dtype else seen.to(s.src.dtype)
+        return to_self, to_src if s.needs[1] else None
 
     return vjp
 

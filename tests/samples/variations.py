@@ -158,7 +158,9 @@ def _arguments(op: Op, sample: Sample) -> Iterator[Sample]:
     given = dict(zip(op.signature.names, sample.args, strict=False)) | sample.kwargs
     tensors = specs_in(sample)
     ndim = len(tensors[0].shape) if tensors else 0
-    for parameter in op.signature.parameters:
+    for at, parameter in enumerate(op.signature.parameters):
+        if at == 0 and op.method and not op.function:
+            continue  # a method has its tensor
         value = given.get(parameter.name, parameter.default)
         for other in _others(parameter, value, ndim):
             yield _with(op, sample, parameter, other)
@@ -172,6 +174,8 @@ def _others(parameter: Any, value: Any, ndim: int) -> list[Any]:
         return [value - ndim if value >= 0 else value + ndim, ndim, -ndim - 1]
     if parameter.type == "int[]" and named_dim and isinstance(value, tuple) and value:
         return [tuple(dim - ndim for dim in value if dim >= 0), (*value, ndim), value + value[:1]]
+    if parameter.type == "dtype" and not parameter.optional:
+        return [dtypes.float64, dtypes.bfloat16, dtypes.int32]
     if parameter.type == "dtype":
         return [dtypes.float64, dtypes.float32, dtypes.bfloat16, dtypes.int32]
     if parameter.type in ("Scalar", "float") and isinstance(value, (int, float)):
