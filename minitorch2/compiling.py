@@ -243,7 +243,7 @@ class CompiledFunction:
         self.cache = CodeCache(
             function, unit, lambda program: backend(program, options), fullgraph, dynamic
         )
-        functools.update_wrapper(self, function)
+        functools.update_wrapper(self, function, updated=())  # a module's own names are not ours
         _compiled.append(weakref.ref(self))
         if listening():  # somebody will ask for its totals, perhaps after it went out of scope
             _kept.append(self)
