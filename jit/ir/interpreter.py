@@ -85,7 +85,7 @@ def _call(op: str, args: tuple) -> Any:
             return call(lookup("reshape"), args)
         if lookup(op).element is None:
             raise
-        return call(lookup(op), (args[0].contiguous(), *args[1:]))
+        return call(lookup(op), (args[0].clone().contiguous(), *args[1:]))
 
 
 def bind_inputs(

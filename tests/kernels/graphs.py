@@ -148,9 +148,10 @@ def assert_close(found: Sequence[Any], wanted: Sequence[Any]) -> None:
         if a.dtype.kind in "iub":
             numpy.testing.assert_array_equal(a, b)
             continue
-        tolerance = TOLERANCES[a.dtype.itemsize]
+        tolerance = TOLERANCES[a.real.dtype.itemsize]
+        wide = "c16" if a.dtype.kind == "c" else "f8"
         numpy.testing.assert_allclose(
-            a.astype("f8"), b.astype("f8"), rtol=tolerance, atol=tolerance
+            a.astype(wide), b.astype(wide), rtol=tolerance, atol=tolerance
         )
 
 

@@ -88,6 +88,11 @@ SPELLED: dict[str, Callable] = {
     "convert": lambda x, dtype: x.to(dtype),
     "slice": _slice,
     "index": _index,
+    "fft_c2c": lambda x, dim, norm, forward: (torch.fft.fftn if forward else torch.fft.ifftn)(
+        x, dim=dim, norm=norm
+    ),
+    "fft_r2c": lambda x, dim, norm: torch.fft.rfft(x, dim=dim, norm=norm),
+    "fft_c2r": lambda x, dim, size, norm: torch.fft.irfft(x, size, dim, norm),
     "linalg_lu_parts": _lu_parts,
     "rebase": lambda x, data: x + (data - x).detach(),
     "bit_entropy": lambda x, y: torch.nn.functional.binary_cross_entropy(x, y, reduction="none"),

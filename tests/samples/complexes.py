@@ -164,7 +164,29 @@ def _adjoint(op: Op) -> list[Sample]:
     return [call(t((2, 3, 4), d)) for d in (*COMPLEX, "f64")] + [call(t((3, 4), "c64"))]
 
 
+def _c2c(op: Op) -> list[Sample]:
+    found = [call(t((3, 4), d), (1,), "backward", True) for d in COMPLEX]
+    found += [call(t((3, 4), "c128"), (0, 1), norm, False) for norm in ("ortho", "forward")]
+    found += [call(t((2, 3, 4), "c128", "transposed"), (0, 2), "backward", False)]
+    return found
+
+
+def _r2c(op: Op) -> list[Sample]:
+    found = [call(t((3, 5), d), 1, "backward") for d in ("f64", "f32")]
+    found += [call(t((4, 3)), 0, norm) for norm in ("ortho", "forward")]
+    return [*found, call(t((3, 1)), -1, "backward"), refused(t((3,), "c64"), 0, "backward")]
+
+
+def _c2r(op: Op) -> list[Sample]:
+    found = [call(t((3, 4), d), 1, n, "backward") for d in COMPLEX for n in (6, 7)]
+    found += [call(t((4, 3), "c128"), 0, 6, norm) for norm in ("ortho", "forward")]
+    return found
+
+
 OWN = {
+    "fft_c2c": _c2c,
+    "fft_r2c": _r2c,
+    "fft_c2r": _c2r,
     "view_as_real": _parts,
     "view_as_complex": _from_pairs,
     "imag": _parts,
