@@ -27,6 +27,8 @@ settings         settings of the process that scripts change
 types            names for annotations
 functions        other functions: extrema, comparisons, einsum, grids
 linalg           norms, factorizations, solutions
+fft              discrete Fourier transforms
+spectra          window functions, short-time Fourier transforms
 array_functions  grids, stacks, splits, sets, and methods made of them
 version          which version this is
 cuda             what torch.cuda answers where there is no GPU
@@ -82,6 +84,7 @@ from minitorch2 import (
     amp,
     cuda,
     distributions,
+    fft,
     func,
     linalg,
     nn,
@@ -251,6 +254,15 @@ from minitorch2.ops.derived_methods import is_inference, is_signed, split_with_s
 from minitorch2.ops.memory_methods import empty_strided, get_device, is_same_size
 from minitorch2.printing import set_printoptions
 from minitorch2.serialization import load, save
+from minitorch2.spectra import (
+    bartlett_window,
+    blackman_window,
+    hamming_window,
+    hann_window,
+    istft,
+    kaiser_window,
+    stft,
+)
 from minitorch2.settings import (
     are_deterministic_algorithms_enabled,
     clear_autocast_cache,
