@@ -1,7 +1,7 @@
 """gradcheck: compares vjps with central finite differences.
 
-In: a function of float64 tensors. Out: True, or AutogradError that names the first element whose
-derivative differs.
+In: a function of float64 or complex128 tensors. Out: True, or AutogradError that names the first
+element whose derivative differs. A complex tensor is checked as the real numbers it is made of.
 
 Source: torch.autograd.gradcheck's documentation (eps 1e-6, atol 1e-5, rtol 1e-3).
 """
@@ -12,8 +12,38 @@ from typing import Any
 import numpy
 
 from minitorch2.autograd.public import grad
+from minitorch2.dispatch import call
 from minitorch2.errors import AutogradError
+from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor, wrap
+
+
+def _pairs(value: Any) -> Any:
+    """A complex tensor as pairs of real numbers; anything else as it is."""
+    if isinstance(value, (tuple, list)):
+        return tuple(map(_pairs, value))
+    is_complex = isinstance(value, Tensor) and value.dtype.is_complex
+    return call(lookup("view_as_real"), (value,)) if is_complex else value
+
+
+def _of_real_numbers(function: Callable, inputs: tuple) -> tuple[Callable, tuple]:
+    """The function and its inputs with real pairs for complex numbers, going in and coming out."""
+    whole = [isinstance(t, Tensor) and t.dtype.is_complex for t in inputs]
+
+    def real(*given: Any) -> Any:
+        joined = [
+            call(lookup("view_as_complex"), (t.contiguous(),)) if is_complex else t
+            for t, is_complex in zip(given, whole, strict=True)
+        ]
+        return _pairs(function(*joined))
+
+    parts = [
+        wrap(numpy.array(_pairs(t.detach()).array)).requires_grad_(t.requires_grad)
+        if is_complex
+        else t
+        for t, is_complex in zip(inputs, whole, strict=True)
+    ]
+    return real, tuple(parts)
 
 
 def _outputs(function: Callable, inputs: tuple) -> list[Tensor]:
@@ -56,6 +86,7 @@ def gradcheck(
 ) -> bool:
     """Whether the vjps of `func` agree with finite differences at `inputs` (use float64)."""
     given = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
+    func, given = _of_real_numbers(func, given)
     wanted = [i for i, t in enumerate(given) if isinstance(t, Tensor) and t.requires_grad]
     for output, tensor in enumerate(_outputs(func, given)):
         if not tensor.requires_grad:
@@ -84,6 +115,7 @@ def gradcheck(
 def gradgradcheck(func: Callable, inputs: Any, grad_outputs: Any = None, **options: Any) -> bool:
     """gradcheck of the gradient of `func`."""
     given = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
+    func, given = _of_real_numbers(func, given)
     wanted = [i for i, t in enumerate(given) if isinstance(t, Tensor) and t.requires_grad]
     outputs = _outputs(func, given)
     seeds = grad_outputs or [

@@ -12,6 +12,7 @@ from minitorch2.dispatch import call
 from minitorch2.errors import DimensionError, OperationError
 from minitorch2.layouts import normalize_dim
 from minitorch2.ops.composites import composite
+from minitorch2.ops.elementwise import converted_back
 from minitorch2.ops.infer import describe_value, sum_dtype
 from minitorch2.ops.table import LIBRARY, Meta, defop, lookup
 
@@ -45,7 +46,7 @@ def _cumprod_vjp(s, g):
     """Up to the first zero the usual quotient; at it the products without it; then nothing."""
     x, dim = s.self, s.dim
     if x.ndim == 0:
-        return g.to(x.dtype)
+        return converted_back(g, x.dtype)
     zero = x == 0
     count = zero.cumsum(dim)
     safe = _op("where", zero, 1.0, x)
@@ -54,7 +55,7 @@ def _cumprod_vjp(s, g):
     at_zero = _backwards(g * _op("where", count == 1, products, 0.0), dim)
     first = _op("logical_and", zero, count == 1)
     found = _op("where", count == 0, usual, _op("where", first, at_zero, 0.0))
-    return found.to(x.dtype)
+    return converted_back(found, x.dtype)
 
 
 defop(

@@ -289,8 +289,8 @@ def warn_of_lost_parts():
     )
 
 
-def _converted_back(g, wanted):
-    """A real number is the real part of what it becomes."""
+def converted_back(g, wanted):
+    """The gradient of what was converted: a real number is the real part of what it becomes."""
     g = g.real if g.dtype.is_complex and not wanted.is_complex else g
     return g if g.dtype is wanted else call(CONVERT, (g, wanted))
 
@@ -307,7 +307,7 @@ CONVERT: Op = defop(
     promote="convert",
     infer=_infer_convert,
     conjugates=False,
-    vjp=lambda s, g: _converted_back(g, s.self.dtype),
+    vjp=lambda s, g: converted_back(g, s.self.dtype),
     method=False,
     function=False,
     doc="The elements in another dtype.",

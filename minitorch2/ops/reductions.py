@@ -13,6 +13,7 @@ from minitorch2.dispatch import call
 from minitorch2.errors import DtypeError, IndexOutOfRange
 from minitorch2.layouts import normalize_dim, normalize_dims
 from minitorch2.ops.arithmetic import where
+from minitorch2.ops.elementwise import converted_back
 from minitorch2.ops.infer import infer_reduction, sum_dtype
 from minitorch2.ops.table import COMPOSITE, REDUCTION, Meta, defop, lookup
 
@@ -49,7 +50,7 @@ def _sum(a, dim, keepdim, dtype):
 
 def _sum_vjp(s, g):
     grown = _restore(g, s).expand(s.self.shape)
-    return grown if grown.dtype is s.self.dtype else grown.to(s.self.dtype)
+    return converted_back(grown, s.self.dtype)
 
 
 defop(
@@ -89,7 +90,7 @@ def _prod_vjp(s, g):
     at_zero = where(count == 1, without, where(count == 2, (vanishing - x) * without, 0.0))
     usual = where(count == 0, 1.0, where(count == 1, vanishing, 0.0)) * without / safe
     found = factor * where(zeros, at_zero, usual)
-    return found if found.dtype is x.dtype else found.to(x.dtype)
+    return converted_back(found, x.dtype)
 
 
 defop(
@@ -231,7 +232,7 @@ for _name, _function in (("any", numpy.any), ("all", numpy.all)):
 
 def _cumsum_vjp(s, g):
     g = g.flip(s.dim).cumsum(s.dim).flip(s.dim) if s.self.ndim else g
-    return g if g.dtype is s.self.dtype else g.to(s.self.dtype)
+    return converted_back(g, s.self.dtype)
 
 
 def _cumsum(a, dim, dtype):

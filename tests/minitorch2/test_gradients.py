@@ -69,6 +69,35 @@ def as_function(op: Op, sample: Sample) -> tuple:
     return function, leaves
 
 
+@pytest.mark.parametrize("name", ["exp", "tanh", "abs", "sgn", "phase", "conjugate", "reciprocal"])
+def test_vjp_of_complex_numbers(name: str) -> None:
+    """Holomorphic functions and others, first and second derivatives, as functions of the parts."""
+    z = minitorch2.tensor([0.5 + 1j, -1.2 + 0.3j, 2 - 0.7j], dtype=minitorch2.complex128)
+    z.requires_grad = True
+    function = next(op for op in rows() if op.name == name).public
+    assert gradcheck(function, (z,))
+    assert gradgradcheck(lambda z: function(z) * z, (z,))
+
+
+def test_gradcheck_finds_a_missing_conjugate() -> None:
+    """A vjp for real numbers, called with complex ones as if it were right for them."""
+
+    class Square(minitorch2.autograd.Function):
+        @staticmethod
+        def forward(ctx, z):
+            ctx.save_for_backward(z)
+            return z * z
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2 * ctx.saved_tensors[0]
+
+    z = minitorch2.tensor([0.5 + 1j], dtype=minitorch2.complex128, requires_grad=True)
+    with pytest.raises(minitorch2.errors.AutogradError):
+        gradcheck(Square.apply, (z,))
+    assert gradcheck(lambda z: z * z, (z,))
+
+
 @pytest.mark.parametrize("op", ROWS, ids=lambda op: op.name)
 def test_vjp(op: Op) -> None:
     """The first derivative."""
