@@ -22,6 +22,8 @@ random           Philox, a counter-based generator
 printing         how a tensor prints
 creation         functions that make tensors from Python values
 interchange      tensors on other people's memory
+overrides        classes and modes that take over public functions
+subclasses       subclasses of Tensor
 trees            values inside nested tuples, lists and dicts
 settings         settings of the process that scripts change
 types            names for annotations
@@ -36,12 +38,14 @@ accelerator      and what torch.accelerator answers
 func             vmap, grad, Jacobians; modules as functions of their parameters
 amp              mixed precision: autocast and GradScaler
 nn               layers and losses
-distributions    Categorical, Normal, Bernoulli
+draws            gamma, Poisson and binomial numbers
+distributions    Normal, Categorical, Gamma and the others; their divergences
 optim            optimizers and learning-rate schedules
 utils            datasets and loaders
 serialization    save and load
 compiling        minitorch2.compile; stands above jit and kernels, as does the next
 compiler         torch.compiler: questions about compilation
+fx               symbolic traces: programs as graphs of calls
 multiprocessing  work in other processes
 torch_files      where torch keeps a name, and where it is here
 compat           other people's torch scripts: `import torch` gives minitorch2
@@ -84,15 +88,18 @@ from minitorch2 import (
     amp,
     cuda,
     distributions,
+    draws,
     fft,
     func,
     linalg,
     nn,
     optim,
+    overrides,
     types,
     utils,
     version,
 )
+from minitorch2 import subclasses as _subclasses
 from minitorch2.amp import (
     autocast,
     get_autocast_cpu_dtype,
@@ -170,6 +177,12 @@ from minitorch2.creation import (
     zeros_like,
 )
 from minitorch2.devices import device
+from minitorch2.draws import (
+    binomial,
+    poisson,
+)
+from minitorch2.draws import sample_dirichlet as _sample_dirichlet
+from minitorch2.draws import standard_gamma as _standard_gamma
 from minitorch2.dtypes import (
     bfloat16,
     bool,
@@ -254,15 +267,6 @@ from minitorch2.ops.derived_methods import is_inference, is_signed, split_with_s
 from minitorch2.ops.memory_methods import empty_strided, get_device, is_same_size
 from minitorch2.printing import set_printoptions
 from minitorch2.serialization import load, save
-from minitorch2.spectra import (
-    bartlett_window,
-    blackman_window,
-    hamming_window,
-    hann_window,
-    istft,
-    kaiser_window,
-    stft,
-)
 from minitorch2.settings import (
     are_deterministic_algorithms_enabled,
     clear_autocast_cache,
@@ -284,9 +288,19 @@ from minitorch2.settings import (
     typename,
     use_deterministic_algorithms,
 )
+from minitorch2.spectra import (
+    bartlett_window,
+    blackman_window,
+    hamming_window,
+    hann_window,
+    istft,
+    kaiser_window,
+    stft,
+)
 from minitorch2.untyped_storage import UntypedStorage
 from minitorch2.utils.dlpack import to_dlpack
 
+_subclasses.install()
 FloatTensor = typed_constructor("FloatTensor", float32)
 DoubleTensor = typed_constructor("DoubleTensor", float64)
 LongTensor = typed_constructor("LongTensor", int64)
@@ -299,6 +313,7 @@ __version__ = version.__version__
 
 # Names whose files stand above this package's other files: imported when first asked for.
 _LAZY = {
+    "fx": "minitorch2.fx",
     "compile": "minitorch2.compiling",
     "compiler": "minitorch2.compiler",
     "multiprocessing": "minitorch2.multiprocessing",

@@ -177,7 +177,10 @@ def _xlogy(self, other):
         self = self.to(wide) if isinstance(self, Tensor) else self
     nothing = self == 0
     if isinstance(other, Tensor):
-        safe = _op("where", nothing, 1.0, other) if isinstance(nothing, Tensor) else other
+        safe = other
+        if isinstance(nothing, Tensor):  # only where the product would not be 0: the slope is log
+            tame = _op("logical_and", other > 0, other < math.inf)
+            safe = _op("where", nothing.logical_and(tame.logical_not()), 1.0, other)
         result = self * safe.log()
         if not isinstance(nothing, Tensor):
             result = _op("where", other.isnan(), other, result * 0) if nothing else result
