@@ -95,7 +95,7 @@ BALCONY = ("minitorch2.compiling", "minitorch2.compiler")
 
 # The only files that may import inside functions, by name or upwards, each with its reason.
 LATE_BINDING = {
-    "minitorch2/backends/blas.py": "large products are cut for the threads of the kernels' room",
+    "minitorch2/backends/blas.py": "products and convolutions on the threads of the kernels' room",
     "minitorch2/__init__.py": "lazy names: compile, compiler, jit and what else the balcony offers",
     "minitorch2/backends/primitives.py": "registry of CPU primitives: the loader of room 3's",
     "minitorch2/compiling.py": "registry of backends: a program found on disk needs no stages",

@@ -18,6 +18,9 @@ Files, in reading order:
 - pool_blas.py   BLAS's jobs and batches of products on these threads
 - pool_launch.py a launch that Python calls without ctypes
 - products.py    batches of small matrix products
+- planes.py      the channels of an image as planes, for convolutions
+- convolution_code.py  the inner loops of convolutions
+- convolutions.py  convolutions and their gradients: planes, tables, launches
 - queue_pool.py  the same in Python alone, where there are no futexes
 - cuda.py        source for a GPU to PTX, and what ptxas makes of it
 - buffers.py     output and temporary arrays

@@ -23,6 +23,7 @@ import re
 import threading
 from collections.abc import Callable
 from functools import cache
+from types import ModuleType
 
 import numpy
 
@@ -109,6 +110,17 @@ def _in_pieces() -> Callable[[numpy.ndarray, numpy.ndarray, numpy.ndarray], bool
     if config.primitives == "numpy" or _set_threads is None:
         return None
     return importlib.import_module("minitorch2.kernels.runtime.products").multiply
+
+
+@cache
+def convolutions() -> ModuleType | None:
+    """The kernels' room's convolutions, found by name; None where numpy is to do everything.
+
+    Its functions take what the rows of convolutions take, and return None where numpy has to.
+    """
+    if config.primitives == "numpy":
+        return None
+    return importlib.import_module("minitorch2.kernels.runtime.convolutions")
 
 
 def product(a: numpy.ndarray, b: numpy.ndarray, out: numpy.ndarray | None = None) -> numpy.ndarray:

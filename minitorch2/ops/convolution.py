@@ -4,8 +4,9 @@ In: input [N, C, *sizes], weight [out, C / groups, *kernel]. Out: [N, out, *plac
 are one trilinear form solved for each of its parts, so each one's gradients are the other two, and
 second derivatives need nothing else. A transposed convolution is `convolution_to_input`.
 
-Eagerly the windows of a few samples at a time are laid side by side (as many as stay in the cache)
-and multiplied by the weight with the BLAS:
+The kernels' room does the work (kernels/runtime/convolutions.py, imported at the first use). What
+it does not do, and everything with MT2_PRIMITIVES=numpy, is done here: the windows of a few samples
+at a time are laid side by side (as many as stay in the cache) and multiplied with the BLAS:
 
     columns [C * kernel, places];  result = weight [out, C * kernel] @ columns
 
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy
 
-from minitorch2.backends.blas import product
+from minitorch2.backends.blas import convolutions, product
 from minitorch2.dispatch import call
 from minitorch2.errors import DtypeError, ShapeError
 from minitorch2.ops.infer import describe_value
@@ -110,19 +111,31 @@ def _working(array):
     return array.astype(numpy.float32) if array.dtype.itemsize == 2 else array
 
 
+def _quickest(name, by_numpy):
+    """A row's eager rule: the kernels' function of that name, or else ours."""
+
+    def rule(first, second, *how):
+        wanted, first, second = first.dtype, _working(first), _working(second)
+        room = convolutions()
+        found = getattr(room, name)(first, second, *how) if room is not None else None
+        if found is None:
+            found = by_numpy(first, second, *how)
+        return found.astype(wanted, copy=False)
+
+    return rule
+
+
 def _convolution(input, weight, stride, padding, dilation, groups):
-    wanted, input, weight = input.dtype, _working(input), _working(weight)
     kernel, out = weight.shape[2:], weight.shape[0]
     plan = _Plan(input.shape, kernel, stride, padding, dilation, groups, input.dtype)
     matrix = weight.reshape(groups, out // groups, plan.rows)
     result = numpy.empty((plan.samples, groups, out // groups, plan.count), input.dtype)
     for chunk in plan.chunks():
         product(matrix, plan.columns(input, chunk), result[chunk])
-    return result.reshape(plan.samples, out, *plan.places).astype(wanted, copy=False)
+    return result.reshape(plan.samples, out, *plan.places)
 
 
 def _to_input(grad, weight, size, stride, padding, dilation, groups):
-    wanted, grad, weight = grad.dtype, _working(grad), _working(weight)
     kernel, out = weight.shape[2:], weight.shape[0]
     shape = (grad.shape[0], weight.shape[1] * groups, *size)
     plan = _Plan(shape, kernel, stride, padding, dilation, groups, grad.dtype)
@@ -133,11 +146,10 @@ def _to_input(grad, weight, size, stride, padding, dilation, groups):
         part = part.reshape(part.shape[0], groups, out // groups, plan.count)
         columns = numpy.empty((part.shape[0], groups, plan.rows, plan.count), grad.dtype)
         result[chunk] = plan.input_of(product(matrix, part, columns))
-    return result.astype(wanted, copy=False)
+    return result
 
 
 def _to_weight(grad, input, size, stride, padding, dilation, groups):
-    wanted, grad, input = grad.dtype, _working(grad), _working(input)
     out = grad.shape[1]
     plan = _Plan(input.shape, size, stride, padding, dilation, groups, input.dtype)
     total = numpy.zeros((groups, out // groups, plan.rows), input.dtype)
@@ -148,7 +160,7 @@ def _to_weight(grad, input, size, stride, padding, dilation, groups):
         each = numpy.empty((part.shape[0], groups, out // groups, plan.rows), input.dtype)
         total += product(part, columns, each).sum(0)
     shape = (out, input.shape[1] // groups, *size)
-    return total.reshape(shape).astype(wanted, copy=False)
+    return total.reshape(shape)
 
 
 def _asked(name, first, second, stride, padding, dilation, groups):
@@ -250,7 +262,7 @@ _HOW = "int[] stride, int[] padding, int[] dilation, int groups"
 defop(
     f"convolution(Tensor input, Tensor weight, {_HOW}) -> Tensor",
     PRODUCT,
-    eager=_convolution,
+    eager=_quickest("convolution", _convolution),
     infer=_infer_convolution,
     saves="input weight",
     vjp=_convolution_vjp,
@@ -264,7 +276,7 @@ defop(
 defop(
     f"convolution_to_input(Tensor grad, Tensor weight, int[] size, {_HOW}) -> Tensor",
     PRODUCT,
-    eager=_to_input,
+    eager=_quickest("to_input", _to_input),
     infer=_infer_to_input,
     saves="grad weight",
     vjp=_to_input_vjp,
@@ -278,7 +290,7 @@ defop(
 defop(
     f"convolution_to_weight(Tensor grad, Tensor input, int[] size, {_HOW}) -> Tensor",
     PRODUCT,
-    eager=_to_weight,
+    eager=_quickest("to_weight", _to_weight),
     infer=lambda grad, input, size, stride, padding, dilation, groups: Meta(
         (grad.shape[1], input.shape[1] // groups, *size), grad.dtype
     ),
