@@ -208,3 +208,10 @@ class KernelError(CompileError):
     """A kernel that could not be generated, compiled or loaded."""
 
     code = "MT2-0805"
+
+
+class TraceError(CompileError, ValueError):
+    """A symbolic trace (torch.fx) met a decision that depends on a value it does not have."""
+
+    code = "MT2-0806"
+    remedy = "Move the decision out of the traced function, or trace it with concrete_args."

@@ -116,7 +116,7 @@ class VmapMode(Mode):
                 return handler(tensor, asked)
         return tensor.array
 
-    def replaced(self, tensor: Tensor, view: Tensor) -> None:
+    def replaced(self, tensor: Any, view: Any) -> None:
         """A tensor takes the place of its view (`unsqueeze_` and its like)."""
         if self.is_batched(tensor):
             tensor.value = view.value
