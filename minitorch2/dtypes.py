@@ -162,8 +162,9 @@ def result_type(*operands: Any) -> dtype:
     result = None
     for found in groups:
         if found is not None and (result is None or found.category > result.category):
-            keeps = found.is_complex and result is not None and result.is_floating_point
-            result = result.to_complex() if keeps else found  # type: ignore[union-attr]
+            if result is not None and found.is_complex and result.is_floating_point:
+                found = result.to_complex()
+            result = found
     assert result is not None, "result_type needs at least one operand"
     return result
 

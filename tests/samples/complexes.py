@@ -29,7 +29,7 @@ def unary(op: Op) -> list[Sample]:
 
 def binary(op: Op) -> list[Sample]:
     """A pointwise row on operands of which at least one is complex."""
-    near = {"low": 0.5, "high": 3}  # divisors and bases away from zero
+    near: dict[str, Any] = {"low": 0.5, "high": 3}  # divisors and bases away from zero
     found = [
         call(t((3, 4), a, x, low=1, seed="a"), t((3, 4), b, y, low=1, seed="b"))
         for a, b, x, y in (
