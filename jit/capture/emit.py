@@ -30,9 +30,10 @@ from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.containers import FIXED, ContainerObject
 from minitorch2.jit.capture.values.functions import FunctionValue
 from minitorch2.jit.capture.values.keys import Key
+from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.namespaces import CellValue
 from minitorch2.jit.capture.values.objects import ObjectValue
-from minitorch2.jit.capture.values.sequences import TupleValue
+from minitorch2.jit.capture.values.sequences import ListValue, TupleValue
 from minitorch2.jit.capture.values.tensors import TensorValue
 from minitorch2.jit.guards import FunctionWriter, signature_text
 from minitorch2.jit.shapes.symbolic_size import SymbolicSize, as_size
@@ -69,6 +70,8 @@ class Emitter:
         name = self._names.get(id(value))
         if name is not None:
             return name
+        if id(value) in self._busy and isinstance(value, ListValue | DictValue):
+            return self.assign(value, value.empty(self))  # it contains itself
         if id(value) in self._busy:
             raise GraphBreak("unknown-object", f"{value.describe()} contains itself")
         self._busy.add(id(value))
@@ -183,6 +186,8 @@ class Emitter:
 
     def function(self, value: FunctionValue) -> str:
         """A function made inside."""
+        if len(value.cells) != len(value.code.co_freevars):
+            raise GraphBreak("unknown-object", f"{value.describe()} is half made")
         make = self.object(types.FunctionType, "FunctionType")
         code = self.object(value.code, f"CODE_{value.code.co_name}")
         scope = self.value(value.globals)
@@ -208,6 +213,14 @@ class Emitter:
     def key(self, key: Any) -> str:
         """The key of a dict entry."""
         return self.value(key.value if isinstance(key, Key) else Constant(key))
+
+    def content(self, value: Value, text: str, method: str) -> str:
+        """A list or dict with its items; one that contains itself has a name by now."""
+        name = self._names.get(id(value))
+        if name is None:
+            return self.assign(value, text)
+        self.lines.append(f"{name}.{method}({text})")
+        return name
 
     def take_lines(self) -> list[str]:
         """The statements so far, which then start anew."""

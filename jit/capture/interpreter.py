@@ -36,7 +36,12 @@ from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.exceptions import ExceptionValue, LastInstruction
 from minitorch2.jit.capture.values.floats import lowered_operands
 from minitorch2.jit.capture.values.functions import FunctionValue
-from minitorch2.jit.capture.values.iterators import LIST_ITERATOR, GeneratorValue, IteratorValue
+from minitorch2.jit.capture.values.iterators import (
+    LIST_ITERATOR,
+    GeneratorValue,
+    IteratorValue,
+    Walk,
+)
 from minitorch2.jit.capture.values.mappings import DictValue, pairs_of
 from minitorch2.jit.capture.values.namespaces import GlobalsValue
 from minitorch2.jit.capture.values.objects import ObjectValue
@@ -359,7 +364,7 @@ class Machine(Inputs, Members):
         """An iterator over a list of values, or over a sequence value that may still grow."""
         if isinstance(items, SequenceValue):
             cls = cls or (type(iter(())) if items.cls is tuple else LIST_ITERATOR)
-            return IteratorValue(_walk(items), cls)
+            return IteratorValue(Walk(items), cls)
         return IteratorValue(iter(items), cls or LIST_ITERATOR)
 
     def iterate_by_index(self, value: Value) -> Value:
@@ -417,10 +422,3 @@ class Machine(Inputs, Members):
     def pairs(self, args: Arguments, kwargs: Keywords) -> list[tuple[Value, Value]]:
         """Key-value pairs, as `dict(...)` takes them."""
         return pairs_of(self, args, kwargs)
-
-
-def _walk(sequence: SequenceValue) -> Any:
-    index = 0
-    while index < len(sequence.values):
-        yield sequence.values[index]
-        index += 1

@@ -24,7 +24,7 @@ from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, Us
 from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.functions import MethodValue
 from minitorch2.jit.capture.values.keys import key_value
-from minitorch2.jit.capture.values.namespaces import is_trusted_module
+from minitorch2.jit.capture.values.namespaces import is_settled, is_trusted_module
 
 if TYPE_CHECKING:
     pass
@@ -65,9 +65,11 @@ class Members:
 
     def class_member(self: Any, owner: type, name: str, *path: str) -> Value:
         """The raw attribute that a class holds, with its source; `path` goes on from there."""
-        base = ConstantSource(owner, owner.__name__, is_trusted_module(owner.__module__))
-        source: Source = ClassAttributeSource(base, name)
         found = owner.__dict__[name]
+        module = owner.__module__
+        trusted = is_trusted_module(module) and is_settled(found, module)
+        base = ConstantSource(owner, owner.__name__, trusted)
+        source: Source = ClassAttributeSource(base, name)
         for step in path:
             source = AttributeSource(source, step)
             found = getattr(found, step)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from minitorch2.jit.capture.values.base import Keywords, NotKnown, Value
 from minitorch2.jit.capture.values.constants import Constant, is_constant
 from minitorch2.jit.capture.values.deques import DequeValue
+from minitorch2.jit.capture.values.exceptions import ExceptionValue
 from minitorch2.jit.capture.values.floats import FloatValue, float_arithmetic
 from minitorch2.jit.capture.values.keys import (
     HashedKey,
@@ -332,6 +333,13 @@ def text_of(machine: Machine, value: Value, how: Callable[..., str], spec: str =
     value = machine.number(value)
     if isinstance(value, TensorValue):
         machine.stop("data-dependent", "the text of a tensor")
+    if isinstance(value, ExceptionValue):
+        for name in ("__repr__",) if how is repr else ("__str__", "__repr__"):
+            found = machine.class_lookup(value.cls, name)
+            if found is not None and isinstance(found[1], types.FunctionType):
+                return machine.call(machine.class_attribute(value, name), [], {})
+            if name == "__str__" and found[0] is not object:
+                break
     if isinstance(value, ObjectValue):
         found = None
         owner = machine.class_lookup(value.cls, "__format__")

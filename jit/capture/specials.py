@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from minitorch2.jit.capture import protocols
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
 from minitorch2.jit.capture.values.constants import Constant
+from minitorch2.jit.capture.values.objects import ObjectValue
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
@@ -38,6 +39,8 @@ def special_method(
     found = RULES.get(name)
     if found is not None and not kwargs:
         return machine.real(found(machine, owner, *args))
+    if isinstance(owner, ObjectValue):
+        machine.stop("unknown-call", f"{owner.python_type().__name__}.{name}()")
     function = getattr(owner.python_type(), name, None)
     if function is None or not machine.is_plain(owner):
         machine.stop("unknown-call", f"{owner.python_type().__name__}.{name}()")

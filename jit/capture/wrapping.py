@@ -41,7 +41,12 @@ from minitorch2.jit.capture.values.functions import (
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.namespaces import CellValue, GlobalsValue, ModuleValue
 from minitorch2.jit.capture.values.natives import MUTABLE, NativeObject
-from minitorch2.jit.capture.values.objects import HOOK_TABLES, ObjectValue, OpaqueValue
+from minitorch2.jit.capture.values.objects import (
+    HOOK_TABLES,
+    ObjectValue,
+    OpaqueValue,
+    is_user_class,
+)
 from minitorch2.jit.capture.values.sequences import (
     ListValue,
     SliceValue,
@@ -55,7 +60,6 @@ from minitorch2.tensors import Size, Tensor
 if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
 
-HEAP = 1 << 9
 OWN_TABLES = frozenset((*MODULE_TABLES, *HOOK_TABLES))  # always dicts: nn.Module makes them
 NATIVE_CALLABLES = (
     types.BuiltinFunctionType,
@@ -105,11 +109,11 @@ def wrap(machine: Machine, object: Any, source: Source) -> Value:
     state.guard_type(source, kind)
     if isinstance(object, tuple) and is_plain_tuple(kind):
         return _tuple(machine, object, source)
-    if kind.__flags__ & HEAP and native_base(kind) is not None:
+    if is_user_class(kind) and native_base(kind) is not None:
         return _container(machine, object, source)
     if isinstance(object, BaseException):
         value: Value = CaughtValue(object, source)
-    elif kind.__flags__ & HEAP or kind is types.SimpleNamespace:
+    elif is_user_class(kind) or kind is types.SimpleNamespace:
         value = ObjectValue(kind, object, source)
     else:
         value = OpaqueValue(object, source)
@@ -122,9 +126,7 @@ def _tuple(machine: Machine, object: tuple, source: Source, base: type | None = 
     return TupleValue(_items(machine, object, source, base), base or type(object), source)
 
 
-def _items(
-    machine: Machine, object: Any, source: Source, base: type | None = None
-) -> list[Value]:
+def _items(machine: Machine, object: Any, source: Source, base: type | None = None) -> list[Value]:
     items = (base or type(object)).__iter__(object)
     return [Lazy(item, _item(source, i, base), machine) for i, item in enumerate(items)]
 

@@ -96,6 +96,8 @@ def make_function(machine: Machine, frame: Frame, ins: Instruction) -> None:
 @handles("SET_FUNCTION_ATTRIBUTE")
 def set_function_attribute(machine: Machine, frame: Frame, ins: Instruction) -> None:
     function = frame.stack.pop()
+    if function.source is not None:
+        machine.stop("unknown-operation", "a function that was half made before the last break")
     set_part(machine, function, ins.argument, frame.stack.pop())
     frame.stack.append(function)
 
@@ -103,7 +105,8 @@ def set_function_attribute(machine: Machine, frame: Frame, ins: Instruction) -> 
 def set_part(machine: Machine, function: FunctionValue, flag: int, value: Value) -> None:
     """Give a new function its defaults, annotations or closure."""
     if flag == CLOSURE:
-        function.cells = machine.items(value)  # type: ignore[assignment]
+        cells = [machine.real(cell) for cell in machine.items(value)]
+        function.cells = cells  # type: ignore[assignment]
     elif flag == ANNOTATIONS:
         items = machine.items(value)  # name, annotation, name, annotation ...
         pairs = zip(items[::2], items[1::2], strict=True)

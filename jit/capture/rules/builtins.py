@@ -163,6 +163,9 @@ def _numeric(function: Any, method: str) -> Rule:
 def run_or_refuse(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value:
     """Run on known values; an instance without the special method is refused as Python does."""
     whole = [machine.native(argument) for argument in args]
+    if function in (bin, oct, hex, chr):
+        whole = [Constant(machine.index_of(one, "integer")) if isinstance(one, ObjectValue) else one
+                 for one in whole]  # fmt: skip
     if any(isinstance(argument, ObjectValue) for argument in whole):
         plain = [blank(machine, argument) for argument in whole]
         machine.guarded(lambda: function(*plain))

@@ -7,6 +7,7 @@ of the package (or None: inline), for builtin classes their constructor.
 from __future__ import annotations
 
 import random
+import types
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.rules.arrays import run_numpy
@@ -16,9 +17,9 @@ from minitorch2.jit.capture.rules.copying import deep, shallow
 from minitorch2.jit.capture.rules.library import call_descriptor, call_library, is_descriptor
 from minitorch2.jit.capture.rules.package import package_rule, run_directly
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, Value
-from minitorch2.jit.capture.values.constants import is_constant
+from minitorch2.jit.capture.values.constants import FIXED, is_constant
 from minitorch2.jit.capture.values.mappings import DictValue
-from minitorch2.jit.capture.values.natives import MAKERS
+from minitorch2.jit.capture.values.natives import MAKERS, MUTABLE
 from minitorch2.jit.capture.values.sequences import ListValue, TupleValue
 from minitorch2.jit.capture.values.tensors import TensorValue
 
@@ -56,7 +57,7 @@ def call_native(machine: Machine, function: Any, args: Arguments, kwargs: Keywor
 def class_rule(cls: type) -> Rule | None:
     """The constructor of a builtin class."""
     rule = CLASS_RULES.get(cls)
-    if rule is None and (cls in MAKERS or (cls.__module__ in FIXED_MODULES and not heap(cls))):
+    if rule is None and (cls in MAKERS or (issubclass(cls, KINDS) and not by_python(cls))):
         return _making(cls)
     if rule is None:
         return None
@@ -71,12 +72,12 @@ def class_rule(cls: type) -> Rule | None:
     return apply
 
 
-FIXED_MODULES = ("numpy", "decimal", "datetime", "_struct", "types")
+KINDS = (*FIXED, *MUTABLE)
 
 
-def heap(cls: type) -> bool:
-    """Whether a class was made by a class statement."""
-    return bool(cls.__flags__ & (1 << 9))
+def by_python(cls: type) -> bool:
+    """Whether a class was made by a class statement: it has functions of Python."""
+    return any(isinstance(held, types.FunctionType) for held in cls.__dict__.values())
 
 
 def _making(cls: type) -> Rule:

@@ -15,6 +15,7 @@ from minitorch2.jit.capture.source import ConstantSource
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, Value
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.floats import lowered_operands
+from minitorch2.jit.capture.values.natives import NativeObject
 from minitorch2.jit.capture.values.tensors import NUMBERS, TensorValue
 from minitorch2.tensors import Tensor
 
@@ -54,6 +55,8 @@ def package_rule(function: Any) -> Rule | None:
         return run_directly
     if module == "minitorch2.compiling":
         return _compiled
+    if function.__qualname__.startswith("RemovableHandle."):
+        return None
     for prefix, code in OUTSIDE.items():
         if module.startswith(prefix):
             return _stopping(code)
@@ -141,6 +144,16 @@ def _tensor(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) 
     return machine.run_python(Tensor.clone, [constant], {})  # type: ignore[attr-defined]
 
 
+def _as_tensor(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value | None:
+    """`as_tensor(data)`: a tensor itself, or one made of known data; an array is shared."""
+    given = machine.real(args[0]) if args else None
+    if isinstance(given, TensorValue):
+        return run_directly(machine, function, args, kwargs)
+    if given is None or isinstance(given, NativeObject):
+        machine.stop("unknown-call", "as_tensor() of an array")
+    return _tensor(machine, function, args, kwargs)
+
+
 def _mentions_tensor(data: Any) -> bool:
     if isinstance(data, (list, tuple)):
         return any(_mentions_tensor(item) for item in data)
@@ -157,5 +170,5 @@ BY_NAME: dict[str, Rule] = {
     "save": _stopping("input-output"),
     "load": _stopping("input-output"),
     "from_numpy": _stopping("unknown-call"),
-    "as_tensor": _stopping("unknown-call"),
+    "as_tensor": _as_tensor,
 }

@@ -190,7 +190,10 @@ def _grad_mode(machine: Machine, cls: type, args: Arguments, kwargs: Keywords) -
 
 
 def _exception(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keywords) -> Value:
-    made = ExceptionValue(value.cls, list(args))
+    cls = value.cls
+    if cls is OSError and len(args) > 1:  # which class it is depends on the number
+        cls = type(cls(*(machine.real(argument).known() for argument in args)))
+    made = ExceptionValue(cls, list(args))
     init = machine.class_lookup(value.cls, "__init__")
     if init is not None and isinstance(init[1], types.FunctionType):
         machine.call(machine.class_attribute(made, "__init__"), args, kwargs)

@@ -43,7 +43,8 @@ PLAIN: tuple[type, ...] = (
 )  # fmt: skip
 FIXED = (
     numpy.generic, numpy.dtype, numpy.finfo, numpy.iinfo, decimal.Decimal, datetime.date,
-    datetime.time, datetime.timedelta, datetime.tzinfo, type(sys.version_info), type(sys.float_info),
+    datetime.time, datetime.timedelta, datetime.tzinfo, type(sys.version_info),
+    type(sys.float_info),
     type(sys.int_info), type(sys.flags), type(sys.hash_info),
 )  # fmt: skip
 

@@ -45,6 +45,7 @@ class LastInstruction:
         return f"offset {self.offset}"
 
 
+FIELDS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 LINKS = ("__cause__", "__context__", "__suppress_context__", "__traceback__", "__notes__")
 
 
@@ -67,7 +68,24 @@ class ExceptionValue(Value):
     def known(self) -> Any:
         if self.real is not None:
             return self.real
-        return self.cls(*(argument.known() for argument in self.args))
+        args = [argument.known() for argument in self.args]
+        made = self.cls.__new__(self.cls, *args) if self._has_init() else self.cls(*args)
+        made.args = tuple(args)
+        for name, value in self.attributes.items():
+            if name not in LINKS:
+                object.__setattr__(made, name, value.known())
+        return made
+
+    def _has_init(self) -> bool:
+        """Whether an `__init__` in Python was run, which is not to be run again."""
+        return isinstance(self.cls.__init__, types.FunctionType)
+
+    def compare_with(
+        self, machine: Machine, symbol: str, other: Value, reflected: bool
+    ) -> Value | None:
+        if symbol not in ("==", "!="):
+            return None
+        return machine.from_python((self is other) == (symbol == "=="))
 
     def get_attribute(self, machine: Machine, name: str) -> Value:
         if name in self.attributes:
@@ -79,6 +97,9 @@ class ExceptionValue(Value):
         if name in LINKS:
             if name == "__traceback__":
                 machine.stop("unknown-attribute", "the traceback of an exception")
+            if name == "__notes__":
+                text = f"'{self.cls.__name__}' object has no attribute '__notes__'"
+                machine.raise_(AttributeError, text)
             return machine.from_python(False if name == "__suppress_context__" else None)
         if name in ("with_traceback", "add_note"):
             return NativeMethod(self, name)
@@ -86,7 +107,10 @@ class ExceptionValue(Value):
             return self.args[0] if self.args else machine.from_python(None)
         if self.real is not None and name in getattr(self.real, "__dict__", {}):
             return machine.from_python(getattr(self.real, name))
-        if machine.class_lookup(self.cls, name) is not None:
+        found = machine.class_lookup(self.cls, name)
+        if found is not None and isinstance(found[1], FIELDS):
+            return machine.from_python(getattr(self.known(), name))
+        if found is not None:
             return machine.class_attribute(self, name)
         kind = self.cls.__name__
         return machine.raise_(AttributeError, f"'{kind}' object has no attribute '{name}'")
@@ -100,6 +124,10 @@ class ExceptionValue(Value):
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
         if name == "with_traceback":
             return self
+        if name == "add_note":
+            if "__notes__" not in self.attributes:
+                self.attributes["__notes__"] = machine.from_python([])
+            return machine.method(self.attributes["__notes__"], "append", args)
         if name in ("__str__", "__repr__"):
             return machine.run_python(str if name == "__str__" else repr, [self], {})
         if name == "__init__":
@@ -109,7 +137,8 @@ class ExceptionValue(Value):
 
     def emit(self, emitter: Emitter) -> str:
         inside = ", ".join(emitter.value(argument) for argument in self.args)
-        made = f"{emitter.object(self.cls, self.cls.__name__)}({inside})"
+        cls = emitter.object(self.cls, self.cls.__name__)
+        made = f"{cls}.__new__({cls}, {inside})" if self._has_init() else f"{cls}({inside})"
         return emitter.with_attributes(self, made, self.attributes)
 
 

@@ -24,9 +24,38 @@ if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
     from minitorch2.jit.capture.interpreter import Machine
     from minitorch2.jit.capture.state import Frame
+    from minitorch2.jit.capture.values.sequences import SequenceValue
 
 
 LIST_ITERATOR: type = type(iter([""]))
+WALKED = (LIST_ITERATOR, type(iter(())))
+
+
+class Walk:
+    """The steps of an iterator over a list or tuple, which may grow meanwhile."""
+
+    __slots__ = ("sequence", "index", "ended")
+
+    def __init__(self, sequence: SequenceValue):
+        self.sequence, self.index, self.ended = sequence, 0, False
+
+    def __iter__(self) -> Walk:
+        return self
+
+    def __next__(self) -> Value:
+        self.ended = self.ended or self.index >= len(self.sequence.values)
+        if self.ended:
+            raise StopIteration
+        self.index += 1
+        return self.sequence.values[self.index - 1]
+
+    def emit(self, emitter: Emitter, value: Value) -> str:
+        """The real iterator, where it stands now."""
+        items = "()" if self.ended else emitter.value(self.sequence)
+        name = emitter.assign(value, f"iter({items})")
+        if self.index and not self.ended:
+            emitter.lines.append(f"{name}.__setstate__({self.index})")
+        return name
 
 
 class IteratorValue(Value):
@@ -60,6 +89,8 @@ class IteratorValue(Value):
         return super().call_method(machine, name, args, kwargs)
 
     def emit(self, emitter: Emitter) -> str:
+        if isinstance(self.steps, Walk) and self.cls in WALKED:
+            return self.steps.emit(emitter, self)
         if self.cls is not LIST_ITERATOR:
             return super().emit(emitter)
         inside = ", ".join(emitter.value(value) for value in self.steps)

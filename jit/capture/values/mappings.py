@@ -200,13 +200,19 @@ class DictValue(Value):
         inside = ", ".join(
             f"{emitter.key(key)}: {emitter.value(value)}" for key, value in self.entries.items()
         )
-        text = "{" + inside + "}"
+        return emitter.content(self, self._made_of(emitter, "{" + inside + "}"), "update")
+
+    def empty(self, emitter: Emitter) -> str:
+        """An expression for a new one without entries."""
+        return self._made_of(emitter, "{}")
+
+    def _made_of(self, emitter: Emitter, text: str) -> str:
         if self.cls is collections.defaultdict:
             factory = emitter.value(self.factory) if self.factory is not None else "None"
-            text = f"{emitter.object(self.cls, 'defaultdict')}({factory}, {text})"
-        elif self.cls is not dict:
-            text = f"{emitter.object(self.cls, self.cls.__name__)}({text})"
-        return emitter.assign(self, text)
+            return f"{emitter.object(self.cls, 'defaultdict')}({factory}, {text})"
+        if self.cls is not dict:
+            return f"{emitter.object(self.cls, self.cls.__name__)}({text})"
+        return text
 
 
 def _get(self: DictValue, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:

@@ -8,8 +8,21 @@ trusted not to change.
 from __future__ import annotations
 
 import builtins
+import functools
+import re
 import sys
-from types import CellType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    ClassMethodDescriptorType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    MethodType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.graph_break import GraphBreak
@@ -21,6 +34,7 @@ from minitorch2.jit.capture.source import (
     Source,
 )
 from minitorch2.jit.capture.values.base import Value
+from minitorch2.jit.capture.values.constants import is_constant
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
@@ -31,6 +45,24 @@ def is_trusted_module(name: str) -> bool:
     """Whether a module is minitorch2's or Python's own, whose names nobody rebinds."""
     top = name.partition(".")[0]
     return top == "minitorch2" or (top != "__main__" and top in sys.stdlib_module_names)
+
+
+def is_settled(object: Any, module: str) -> bool:
+    """Whether nobody changes an object that such a module holds: its contents are its own too.
+
+    The standard library keeps state of the program: `os.environ`, `sys.stdout`, `random`'s numbers.
+    """
+    if module.partition(".")[0] == "minitorch2" or type(object).__module__ == "typing":
+        return True
+    return isinstance(object, SETTLED) or is_constant(object)
+
+
+SETTLED = (
+    type, ModuleType, FunctionType, BuiltinFunctionType, MethodDescriptorType,
+    WrapperDescriptorType, ClassMethodDescriptorType, GetSetDescriptorType, MemberDescriptorType,
+    MethodType, property, staticmethod, classmethod, functools.partial, re.Pattern,
+    functools.cached_property,
+)  # fmt: skip
 
 
 class GlobalsValue(Value):
@@ -55,7 +87,11 @@ class GlobalsValue(Value):
             if found is not None:
                 return found
         elif name in self.table:
-            return machine.lazy(self.table[name], GlobalSource(self.source, name))
+            found = self.table[name]
+            source = self.source
+            if source.trusted and not is_settled(found, self.table.get("__name__", "?")):
+                source = ConstantSource(self.table, str(source), False)
+            return machine.lazy(found, GlobalSource(source, name))
         if not hasattr(builtins, name):
             machine.raise_(NameError, f"name '{name}' is not defined")
         return machine.trusted(getattr(builtins, name), name)
@@ -156,7 +192,8 @@ class ModuleValue(Value):
             found = getattr(self.module, name)
         except AttributeError as error:
             machine.raise_real(error)
-        trusted = is_trusted_module(self.module.__name__)
+        own = self.module.__name__
+        trusted = is_trusted_module(own) and is_settled(found, own)
         base = ConstantSource(self.module, self.module.__name__, trusted)
         if trusted:
             return machine.trusted(found, f"{self.module.__name__}.{name}")

@@ -24,9 +24,14 @@ if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
 
 SLOT = types.MemberDescriptorType
-HEAP = 1 << 9  # the flag of classes made by a class statement
+HEAP, IMMUTABLE = 1 << 9, 1 << 8  # flags of classes
 TABLES = ("_parameters", "_buffers", "_modules")
 HOOK_TABLES = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
+
+
+def is_user_class(cls: type) -> bool:
+    """Whether a class statement made the class; native ones are static or cannot be changed."""
+    return bool(cls.__flags__ & HEAP) and not cls.__flags__ & IMMUTABLE
 
 
 class ObjectValue(Value):
@@ -127,6 +132,7 @@ class ObjectValue(Value):
         return machine.bind_attribute(self, found[0], name, found[1])
 
     def _slot(self, machine: Machine, name: str) -> Value:
+        found: Value | None
         if name in self.attributes:
             found = self.attributes[name]
         elif self.object is None or self.source is None or not hasattr(self.object, name):
@@ -135,7 +141,8 @@ class ObjectValue(Value):
             found = machine.lazy(getattr(self.object, name), AttributeSource(self.source, name))
             self.attributes[name] = found
         if found is None:
-            machine.raise_(AttributeError, name)
+            text = f"'{self.cls.__name__}' object has no attribute '{name}'"
+            machine.raise_(AttributeError, text)
         return found
 
     def _module_part(self, machine: Machine, name: str) -> Value | None:
@@ -194,7 +201,23 @@ class ObjectValue(Value):
             method = machine.class_attribute(self, "__delattr__")
             machine.call(method, [machine.from_python(name)], {})
             return
-        if self.own(machine, name) is None:
+        found = machine.class_lookup(self.cls, name)
+        if found is not None and isinstance(found[1], property):
+            if found[1].fdel is None:
+                text = f"property '{name}' of '{self.cls.__name__}' object has no deleter"
+                machine.raise_(AttributeError, text)
+            machine.call(machine.wrap_function(found[1].fdel), [self], {})
+            return
+        if found is not None and isinstance(found[1], SLOT):
+            self._slot(machine, name)
+        elif found is not None and hasattr(type(found[1]), "__delete__"):
+            deleter = machine.class_lookup(type(found[1]), "__delete__")
+            if not isinstance(deleter[1], types.FunctionType):
+                machine.stop("unknown-attribute", f"deleting {self.cls.__name__}.{name}")
+            descriptor = machine.class_member(found[0], name)
+            machine.call(machine.wrap_function(deleter[1]), [descriptor, self], {})
+            return
+        elif self.own(machine, name) is None:
             text = f"'{self.cls.__name__}' object has no attribute '{name}'"
             machine.raise_(AttributeError, text)
         self.store(machine, name, None)
@@ -422,7 +445,7 @@ class OpaqueValue(Value):
 
     def iterator(self, machine: Machine) -> Value:
         if hasattr(type(self.object), "__next__"):
-            if not type(self.object).__flags__ & HEAP and iter(self.object) is self.object:
+            if not is_user_class(type(self.object)) and iter(self.object) is self.object:
                 return self  # a generator, an iterator of native code
             machine.stop("iterator-argument", f"a {type(self.object).__name__} from outside")
         return machine.stop("unknown-object", f"iterating a {type(self.object).__name__}")

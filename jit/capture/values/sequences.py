@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
 
 
+def short(value: Value) -> str:
+    """An item in a few words."""
+    nested = isinstance(value, SequenceValue) and value.source is None
+    return value.python_type().__name__ if nested else value.describe()
+
+
 class SequenceValue(Value):
     """What tuples and lists share."""
 
@@ -39,7 +45,7 @@ class SequenceValue(Value):
         return self.cls
 
     def describe(self) -> str:
-        inside = ", ".join(value.describe() for value in self.values[:4])
+        inside = ", ".join(short(value) for value in self.values[:4])
         more = ", ..." if len(self.values) > 4 else ""
         return f"{self.cls.__name__}({inside}{more})"
 
@@ -288,7 +294,11 @@ class ListValue(SequenceValue):
         if self.source is not None:
             return emitter.fetch(self.source)
         inside = ", ".join(emitter.value(value) for value in self.values)
-        return emitter.assign(self, f"[{inside}]")
+        return emitter.content(self, f"[{inside}]", "extend")
+
+    def empty(self, emitter: Emitter) -> str:
+        """An expression for a new one without items."""
+        return "[]"
 
 
 class SliceValue(Value):

@@ -10,6 +10,8 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
+from minitorch2.autograd.graph import Node
+from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.source import AttributeSource, Source
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NativeMethod, Value
 from minitorch2.tensors import Tensor
@@ -29,6 +31,21 @@ AUTOGRAD = frozenset(
     "_backward_hooks _hooks _view _version".split()
 )
 KEPT_ATTRIBUTES = frozenset({"grad"})
+
+
+class HistoryValue(Value):
+    """The `grad_fn` of a tensor: there is one, and nothing more is known of it."""
+
+    __slots__ = ()
+
+    def python_type(self) -> type:
+        return Node
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        machine.stop("gradient-machinery", f"Tensor.grad_fn.{name}")
+
+    def emit(self, emitter: Emitter) -> str:
+        raise GraphBreak("gradient-machinery", "Tensor.grad_fn leaves the captured function")
 
 
 class TensorValue(Value):
@@ -66,6 +83,10 @@ class TensorValue(Value):
             return machine.from_python(self.python_type())
         if name == "backward":
             return NativeMethod(self, name)
+        if name == "grad_fn" and self.fake.is_leaf:
+            return machine.from_python(None)
+        if name == "grad_fn":
+            return HistoryValue()
         if name in AUTOGRAD:
             machine.stop("gradient-machinery", f"Tensor.{name}")
         if name in NUMBERS:

@@ -15,7 +15,9 @@ break, or a second compilation.
     def test_programs(name): program.judge(name)
 """
 
+import contextlib
 import inspect
+import io
 import linecache
 import types
 import warnings
@@ -84,8 +86,9 @@ class Programs:
         own = source.partition("def ")[2].partition("(")[0].partition("[")[0]
         file = f"<program {name or own}>"
         linecache.cache[file] = (len(source), None, source.splitlines(True), file)
-        exec(compile(source, file, "exec"), scope)
-        self.known[name or own] = scope.pop(own), {}
+        found: dict[str, Any] = {}
+        exec(compile(source, file, "exec"), scope, found)
+        self.known[name or own] = found[own], {}
 
     @property
     def names(self) -> list[str]:
@@ -99,10 +102,18 @@ class Programs:
 
 
 def judge(
-    program: Callable, calls: int = 2, breaks: int = 0, again: bool = False,
+    program: Callable,
+    calls: int = 2,
+    breaks: bool = False,
+    raises: bool = False,
+    again: bool = False,
     backend: Any = "interpreter",
-) -> None:  # fmt: skip
-    """Run a program `calls` times both ways; `again`: it may be compiled more than once."""
+) -> None:
+    """Run a program `calls` times both ways.
+
+    `breaks`: it must break; `raises`: an exception must leave it; `again`: it may be compiled more
+    than once.
+    """
     wanted = _run(program, calls, lambda fn: fn)
     kept: list[Any] = []
 
@@ -116,10 +127,12 @@ def judge(
             assert have[what] == expected, (
                 f"call {number}, {what}: {difference(have[what], expected)}"
             )
+    assert raises == (wanted[0]["error"] is not None), wanted[0]["error"]
     cache = getattr(kept[0], "_compiled", kept[0]).cache
-    stopped = [one.text() for one in cache.breaks if one.row.code != "exception-escapes"]
-    assert len(stopped) == breaks, "\n".join(stopped) or "no graph break"
-    if not again:
+    leaving = ("exception-escapes", "exception-lives-on") if wanted[0]["error"] else ()
+    stopped = [one.text() for one in cache.breaks if one.row.code not in leaving]
+    assert bool(stopped) == breaks, "\n".join(stopped) or "no graph break"
+    if not again and not breaks:
         assert not cache.recompiles, cache.recompiles[0]
 
 
@@ -152,7 +165,8 @@ def _run(program: Callable, calls: int, compiling: Callable) -> list[dict[str, A
 def _call(fn: Callable, given: tuple, observe: Callable) -> dict[str, Any]:
     error: Any = None
     result: Any = None
-    with warnings.catch_warnings(record=True) as caught:
+    out = io.StringIO()
+    with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(out):
         warnings.simplefilter("always")
         try:
             result = fn(*given)
@@ -160,16 +174,17 @@ def _call(fn: Callable, given: tuple, observe: Callable) -> dict[str, Any]:
             error = raised
     seen: dict[int, int] = {}
     return {
-        "error": described_error(error, seen),
+        "error": described_error(error, seen, True),
         "arguments": picture(given, seen),
         "result": picture(result, seen),
         "world": picture(observe(), seen),
+        "output": out.getvalue(),
         "grad mode": torch.is_grad_enabled(),
         "warnings": [(one.category, str(one.message)) for one in caught],
     }
 
 
-def described_error(error: BaseException | None, seen: dict[int, int]) -> Any:
+def described_error(error: BaseException | None, seen: dict[int, int], raised: bool = False) -> Any:
     """An exception in plain data: what it says, where it was raised, what led to it."""
     if error is None:
         return None
@@ -181,6 +196,8 @@ def described_error(error: BaseException | None, seen: dict[int, int]) -> Any:
             lines.append((step.tb_frame.f_code.co_name, step.tb_lineno))
         step = step.tb_next
     own = {name: picture(value, seen) for name, value in error.__dict__.items()}
+    if not raised:
+        lines = []  # capture keeps no traceback of an exception that is only a value
     return (
         type(error).__name__, str(error), lines, own,
         described_error(error.__cause__, seen), type(error.__context__).__name__,
