@@ -12,6 +12,7 @@ from typing import Any
 import numpy
 
 from minitorch2 import dispatch
+from minitorch2.backends import heap  # noqa: F401 - large arrays are made again and again
 from minitorch2.backends.quiet import restore, silence
 from minitorch2.dtypes import FLOATING, INTEGER, float32, float64
 from minitorch2.errors import DimensionError, Mt2Error, OperationError
@@ -95,7 +96,7 @@ def unwrap(value: Any) -> Any:
 
 def run_pointwise(op: Op, args: tuple) -> Tensor:
     """Convert the operands, compute, and lay the result out as torch does."""
-    if op.plain:
+    if 0 < op.plain < 3:
         done = run_plain(op, args)
         if done is not None:
             return done

@@ -12,6 +12,7 @@ import math
 
 import numpy
 
+from minitorch2.backends.row_kernels import RowKernel
 from minitorch2.dispatch import call
 from minitorch2.errors import DivisionByZero, DtypeError, OperationError
 from minitorch2.ops.infer import describe
@@ -418,7 +419,7 @@ WHERE = defop(
     "where(Tensor condition, Operand self, Operand other) -> Tensor",
     POINTWISE,
     accepts="bifc",
-    eager=numpy.where,
+    eager=RowKernel("where", numpy.where),
     check=_check_where,
     expr="select(condition, self, other)",
     saves="condition",
@@ -431,6 +432,22 @@ WHERE = defop(
 def where(condition, self, other):
     """`self` where the condition holds, else `other`."""
     return call(WHERE, (condition, self, other))
+
+
+def _lerp(a, b, weight):
+    """Both formulas only where the weights are an array; else the weight chooses one."""
+    if numpy.ndim(weight):
+        near, far = a + weight * (b - a), b - (b - a) * (1 - weight)
+        return numpy.where(numpy.abs(weight) < 0.5, near, far)
+    step = numpy.asarray(b - a)
+    near = abs(weight) < 0.5
+    step = numpy.multiply(step, weight if near else 1 - weight, out=_own(step))
+    return numpy.add(a, step, out=_own(step)) if near else numpy.subtract(b, step, out=_own(step))
+
+
+def _own(array):
+    """An array just made, to be written again; None for a number."""
+    return array if array.ndim else None
 
 
 def _check_lerp(op, args):
@@ -449,9 +466,9 @@ defop(
     "lerp(Operand self, Operand end, Operand weight) -> Tensor",
     POINTWISE,
     numbers="weight",
+    accepts="fc",
     check=_check_lerp,
-    accepts="bifc",
-    eager=lambda a, b, w: numpy.where(numpy.abs(w) < 0.5, a + w * (b - a), b - (b - a) * (1 - w)),
+    eager=RowKernel("lerp", _lerp),
     expr="select(abs(weight) < 0.5, self + weight * (end - self), "
     "end - (end - self) * (1 - weight))",
     saves="self end weight",

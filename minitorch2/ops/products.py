@@ -83,8 +83,18 @@ def _to_right(s, g):
     if right.ndim == 1:  # [..., m, k] @ [k]
         return (a.mT @ g.unsqueeze(-1)).squeeze(-1).sum_to_size(right.shape)
     if right.ndim == 2 and a.ndim > 2:  # one large product instead of a batch
-        return a.flatten(0, -2).mT @ g.flatten(0, -2)
+        a, g = a.flatten(0, -2), g.flatten(0, -2)
+    if _by_columns(right.layout):
+        return (g.mT @ a).mT.sum_to_size(right.shape)
     return (a.mT @ g).sum_to_size(right.shape)
+
+
+def _by_columns(layout):
+    """Whether a matrix is a transposed one: its gradient is computed laid out as it is."""
+    if layout is None:
+        return False
+    row, column = layout.strides[-2:]
+    return type(row) is int and row == 1 and column is not row
 
 
 MATMUL = defop(

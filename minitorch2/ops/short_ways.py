@@ -1,6 +1,6 @@
 """The short way of a pointwise row: from plain tensors straight to numpy, with nothing in between.
 
-In: a row of one or two operands. Out: a function of the operands, made from the row as readable
+In: a row of one to three operands. Out: a function of the operands, made from the row as readable
 text, that returns the result, or None where the call has to go through the dispatcher's door.
 
     >>> from minitorch2.ops.table import lookup
@@ -57,11 +57,13 @@ import numpy
 from minitorch2 import dtypes
 from minitorch2.autograd.record import connect
 from minitorch2.backends.quiet import restore, silence
+from minitorch2.backends.row_kernels import RowKernel
 from minitorch2.devices import CPU
 from minitorch2.dispatch import state
 from minitorch2.ops.table import Op
 from minitorch2.tensors import PLAIN, fresh, row_major_array, wrap
 
+WITH_OUT = (numpy.ufunc, RowKernel)  # functions that can write into their first operand
 _OPERAND = """
     kind = type({0})
     if kind in PLAIN:
@@ -90,8 +92,12 @@ _DTYPES = """
     if element is not float32 and element is not float64:
         return None
 """
+_TYPED = """
+    if type({0}_array) is float:
+        {0}_array = element.numpy.type({0}_array)
+"""
 _CHECK = """
-    op.check(op, ({args},))
+    row.check(row, ({args},))
 """
 _COMPUTE = """
     token = silence()
@@ -154,7 +160,7 @@ def source_of(op: Op) -> str:
     """The text of a row's short way."""
     row = op.inplace_of or op
     names = [parameter.name for parameter in op.signature.parameters]
-    operands, others = names[: row.plain], names[row.plain :]
+    operands = names[: row.plain]
     defaults = [repr(each.default) for each in op.signature.parameters[row.plain :]]
     args = ", ".join(operands + defaults)
     parts = [f"def {op.name}({', '.join(operands)}):", "    element, needs = None, False"]
@@ -163,6 +169,10 @@ def source_of(op: Op) -> str:
         same = _SAME.format(name) if index else ""
         parts += [part.format(name, same=same) for part in (_OPERAND, number, _OTHERWISE)]
     parts += [_DTYPES]
+    if row.plain > 1 and not isinstance(
+        _compute(row), WITH_OUT
+    ):
+        parts += [_TYPED.format(name) for name in operands]
     arrays = [f"{name}_array" for name in operands]
     if row.usual is None:
         arrays += defaults
@@ -170,7 +180,7 @@ def source_of(op: Op) -> str:
     if op is not row:
         return _text([*parts, _WRITE.format(arrays=", ".join(arrays))])
     parts += [_COMPUTE.format(arrays=", ".join(arrays))]
-    if not isinstance(_compute(op), numpy.ufunc):
+    if not isinstance(_compute(op), WITH_OUT):
         parts += [_OWN]
     parts += [_RESULT.format(element="bool_" if op.promote == "bool" else "element")]
     if op.vjp is not None:
@@ -186,7 +196,8 @@ def make(op: Op) -> Callable[..., Any]:
     """The short way of a row, compiled. Tracebacks and `inspect` find its text."""
     source, file = source_of(op), f"<the short way of {op.name}>"
     linecache.cache[file] = len(source), None, source.splitlines(True), file
-    scope = {**_SCOPE, "op": op, "compute": _compute(op.inplace_of or op)}
+    row = op.inplace_of or op
+    scope = {**_SCOPE, "op": op, "row": row, "compute": _compute(row)}
     exec(compile(source, file, "exec"), scope)
     op.short = scope[op.name]
     return op.short
@@ -200,7 +211,7 @@ def install(op: Op) -> bool:
     """
     row = op.inplace_of or op
     writes = op is not row
-    if not row.plain or writes and not isinstance(_compute(row), numpy.ufunc):
+    if not row.plain or writes and not isinstance(_compute(row), WITH_OUT):
         op.short = _no_short_way
         return False
     op.short = lambda *operands: make(op)(*operands)

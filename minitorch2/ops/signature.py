@@ -157,6 +157,15 @@ _SHORT = """if state.direct{usual}:
             return found"""
 
 
+def _short_line(names: list[str], scope: dict[str, Any]) -> str:
+    """The try of the short way, for a call whose parameters after the operands are not given."""
+    given = {name: f"default_{index}" for index, name in enumerate(names)}
+    others = {name: default for name, default in given.items() if default in scope}
+    usual = "".join(f" and {name} is {default}" for name, default in others.items())
+    operands = ", ".join(name for name in names if name not in others)
+    return _SHORT.format(usual=usual, operands=operands)
+
+
 def make_function(
     op: Any,
     call: Callable,
@@ -212,13 +221,7 @@ def make_function(
         declared += ["out=None"] if star else ["*", "out=None"]
         lines.append(f"if out is not None: return write_out(op, ({', '.join(passed)},), out)")
     if short_if is not None:
-        usual = "".join(
-            f" and {name} is default_{index}"
-            for index, name in enumerate(passed)
-            if f"default_{index}" in scope
-        )
-        operands = ", ".join(name for i, name in enumerate(passed) if f"default_{i}" not in scope)
-        lines.append(_SHORT.format(usual=usual, operands=operands))
+        lines.append(_short_line(passed, scope))
     body = "\n    ".join([*lines, f"return call(op, ({', '.join(passed)},))"])
     source = f"def {signature.name}({', '.join(declared)}):\n    {body}\n"
     exec(compile(source, f"<minitorch2 {signature.name}>", "exec"), scope)

@@ -110,7 +110,7 @@ class Op:
     torch: str = ""
     inplace_of: "Op | None" = None
     tensor_positions: tuple[int, ...] = field(init=False)
-    plain: int = field(init=False)  # 1 or 2 operands and a result of their floating dtype, else 0
+    plain: int = field(init=False)  # operands, 1 to 3, if that is all and floats stay as they are
     public: Callable = field(init=False)
     short: Callable = field(init=False)  # see ops/short_ways.py
 
@@ -123,7 +123,7 @@ class Op:
         usual = self.kind == POINTWISE and "f" in self.accepts
         operands = [each.type == "Operand" for each in self.signature.parameters]
         count = len(self.tensor_positions)
-        plain = usual and self.promote in PLAIN and count in (1, 2)
+        plain = usual and self.promote in PLAIN and count in (1, 2, 3)
         self.plain = count if plain and all(operands[:count]) else 0
 
     def __repr__(self) -> str:
