@@ -21,7 +21,6 @@ from minitorch2.jit.capture.attempt import Attempt
 from minitorch2.jit.capture.captured import CapturedProgram
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.resume.place import Place
-from minitorch2.jit.capture.resume.suspend import RaisedHere
 
 FreeSizes = Mapping[str, frozenset[int]]
 

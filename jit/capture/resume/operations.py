@@ -121,9 +121,10 @@ def operation_at(code: CodeType, index: int) -> Operation | None:
     instructions = decode(code).instructions
     instruction = instructions[index]
     name, argument = instruction.name, instruction.argument
-    if name == "TO_BOOL" and instructions[index + 1].name in CONDITIONAL:
-        body = encode(name) + encode("UNARY_NOT")
-        return Operation((-1,), 1, body, (), TRUTH, jump=1)
+    if _answers(name, argument) and instructions[index + 1].name in CONDITIONAL:
+        operands = (-1,) if name == "TO_BOOL" else (-2, -1)
+        body = encode(name, argument) + encode("UNARY_NOT")
+        return Operation(operands, len(operands), body, (), TRUTH, jump=1)
     if name in FIXED:
         return _plain(name, argument, *FIXED[name])
     if name in COUNTED:
@@ -139,6 +140,13 @@ def operation_at(code: CodeType, index: int) -> Operation | None:
     if name.endswith(("_IF_TRUE", "_IF_FALSE", "_OR_POP")):
         return _truth(name)
     return _special(name, argument)
+
+
+def _answers(name: str, argument: int) -> bool:
+    """Whether an instruction leaves True or False; a jump on it is then taken with it."""
+    return name in ("TO_BOOL", "CONTAINS_OP") or (
+        PY313 and name == "COMPARE_OP" and bool(argument & 16)
+    )
 
 
 def _plain(name: str, argument: int, popped: int, pushed: int) -> Operation:

@@ -189,7 +189,7 @@ class Stop:
             if outcome is wanted:
                 assert instruction.target is not None
                 return self._to(instruction.target, left, ())
-            return self._to(index, stack[:-1], ())
+            return self._to(index, stack[: len(stack) - max(operation.popped, 1)], ())
         return self._to(index, left, operation.pushed)
 
     def _to(self, index: int, kept: tuple, pushed: tuple[str, ...]) -> Turn:
