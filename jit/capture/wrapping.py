@@ -266,6 +266,10 @@ def _method(machine: Machine, object: types.MethodType, source: Source) -> Value
     if type(object.__self__) in MODE_VALUES:  # what a `with` block keeps across a break
         held = wrap(machine, object.__self__, AttributeSource(source, "__self__"))
         return NativeMethod(held, object.__name__)
+    name = object.__func__.__name__
+    if isinstance(object.__self__, Tensor) and hasattr(type(object.__self__), name):
+        held = wrap(machine, object.__self__, AttributeSource(source, "__self__"))
+        return held.get_attribute(machine, name)
     owner = Lazy(object.__self__, AttributeSource(source, "__self__"), machine)
     function = wrap(machine, object.__func__, AttributeSource(source, "__func__"))
     return MethodValue(owner, function, source)
