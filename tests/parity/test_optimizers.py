@@ -26,6 +26,12 @@ CASES: list[tuple[str, dict]] = [
     ("RMSprop", {"lr": 0.01, "momentum": 0.9, "centered": True, "weight_decay": 0.1}),
     ("Adagrad", {"lr": 0.1, "lr_decay": 0.01, "initial_accumulator_value": 0.1}),
     ("Adadelta", {"lr": 0.5, "weight_decay": 0.1}),
+    ("Rprop", {"lr": 0.1}),
+    ("Rprop", {"lr": 0.1, "etas": (0.6, 1.5), "step_sizes": (0.05, 0.2), "maximize": True}),
+    ("ASGD", {"lr": 0.1}),
+    ("ASGD", {"lr": 0.1, "lambd": 0.01, "alpha": 0.5, "t0": 5.0, "weight_decay": 0.1}),
+    ("Adafactor", {"lr": 0.1}),
+    ("Adafactor", {"lr": 0.1, "weight_decay": 0.1, "d": 1.5, "eps": (1e-6, 0.01)}),
 ]
 IDS = [f"{name}-{'-'.join(map(str, settings))}" for name, settings in CASES]
 
