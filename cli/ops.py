@@ -29,6 +29,7 @@ MEANINGS = {
     "creation": "new tensors from sizes and numbers",
     "composite": "defined by other operations",
     "library": "a call that stays whole: LAPACK, special functions, searching",
+    "control": "a branch or loop, whose parts are functions of tensors",
 }
 FUNCTIONS = ("eager", "infer", "view", "inverse", "vjp", "decomp")
 

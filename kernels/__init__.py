@@ -22,6 +22,7 @@ simulator.py    the same with the blocks and threads of a GPU
 lower           a graph's nodes as loop nests
 schedule        which nests become one kernel
 codegen         kernels and host function as Python source
+control.py      branches and loops: Python that calls compiled graphs
 host.py         what generated host functions call
 executors.py    a kernel compiled, as plain Python, or interpreted
 native.py       what LLVM made of the kernels, as text, while somebody asks

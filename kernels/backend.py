@@ -24,6 +24,7 @@ from minitorch2.jit.ir.graph import Graph
 from minitorch2.kernels import host
 from minitorch2.kernels.codegen.host import host_source, identifier
 from minitorch2.kernels.codegen.source import KernelSource, generate_source
+from minitorch2.kernels.control import control_step
 from minitorch2.kernels.executors import Run, executor
 from minitorch2.kernels.gpu import CUDA, emit_cuda, simulated
 from minitorch2.kernels.loop_ir import Kernel
@@ -38,6 +39,7 @@ from minitorch2.kernels.schedule.fusion import Fusion
 from minitorch2.kernels.schedule.plan import EagerStep, KernelStep, Plan, ProductStep, build_plan
 from minitorch2.kernels.schedule.program import build_program
 from minitorch2.kernels.verify import verify_kernel
+from minitorch2.ops.table import CONTROL, lookup
 
 EXECUTORS = ("numba", "python", "loops", "sim")
 
@@ -104,7 +106,7 @@ def compile_graph(
         emit("loops.fused", unit, listing(plan, refusals + again), graph=graph.name,
              kernels=kernel_count(plan), refusals=list(refusals), recomputed=list(again),
              eager=eager_steps(plan))  # fmt: skip
-    compiled = generate(graph, plan, options)
+    compiled = generate(graph, plan, options, unit)
     if listening():
         sources = compiled.sources
         emit("kernel.source", unit, sources, graph=graph.name,
@@ -125,7 +127,7 @@ def plan_graph(graph: Graph, lowered: tuple, fuse: bool) -> tuple[Plan, Fusion]:
     return build_plan(program, fusion), fusion
 
 
-def generate(graph: Graph, plan: Plan, options: KernelOptions) -> Compiled:
+def generate(graph: Graph, plan: Plan, options: KernelOptions, unit: str = "") -> Compiled:
     """Source for every step, and the function that runs them."""
     names, sources = host.host_names(), kernel_sources(plan)
     if options.executor == "numba" and config.cuda != "sim":
@@ -137,13 +139,23 @@ def generate(graph: Graph, plan: Plan, options: KernelOptions) -> Compiled:
         if isinstance(step, KernelStep):
             run = kernel_run(step.kernel, next(source), options)
         else:
-            made = host.product_step if isinstance(step, ProductStep) else host.eager_step
-            run = made(step.node)
+            run = _other_step(step, options, unit)
         names[name] = meter.counted(name, step, run) if meter is not None else run
     text = host_source(plan, graph.name)
     exec(compile(text, f"<minitorch2 host {graph.name}>", "exec"), names)
     run_name = identifier("run", graph.name)
     return Compiled(graph, plan, Sources(tuple(sources), text), names[run_name], meter)
+
+
+def _other_step(
+    step: ProductStep | EagerStep, options: KernelOptions, unit: str
+) -> Callable[..., Any]:
+    """The function of a step that is no kernel."""
+    if isinstance(step, ProductStep):
+        return host.product_step(step.node)
+    if lookup(step.node.op).kind == CONTROL:
+        return control_step(step.node, lambda graph: compile_graph(graph, options, unit))
+    return host.eager_step(step.node)
 
 
 def kernel_sources(plan: Plan) -> list[KernelSource]:

@@ -101,7 +101,7 @@ def eager_step(node: Node) -> Callable[..., list[Any]]:
         with origin_scope(node.origin or Origin()):
             found = run_backend(op, arguments)
         results = found if isinstance(found, tuple | list) else (found,)
-        return [_owned(result, given) for result in results]
+        return [owned(result, given) for result in results]
 
     return run
 
@@ -118,7 +118,7 @@ def _actual(argument: Any, actual: Mapping[Value, Any], sizes: Mapping[str, int]
     return map_values(argument, actual.__getitem__)
 
 
-def _owned(result: Any, given: Sequence[Any]) -> Any:
+def owned(result: Any, given: Sequence[Any]) -> Any:
     """A result in row-major memory that none of the arguments shares."""
     if not isinstance(result, Tensor):
         return result

@@ -25,6 +25,8 @@ interchange      tensors on other people's memory
 overrides        classes and modes that take over public functions
 subclasses       subclasses of Tensor
 trees            values inside nested tuples, lists and dicts
+control_flow     cond, while_loop, scan, map: branches and loops that compiled code keeps
+_higher_order_ops  torch's place for them
 settings         settings of the process that scripts change
 types            names for annotations
 functions        other functions: extrema, comparisons, einsum, grids
@@ -100,6 +102,8 @@ from minitorch2 import (
     version,
 )
 from minitorch2 import subclasses as _subclasses
+from minitorch2.autograd import forward_ad as _forward_ad
+from minitorch2.autograd import functional as _functional
 from minitorch2.amp import (
     autocast,
     get_autocast_cpu_dtype,
@@ -212,6 +216,7 @@ from minitorch2.dtypes import (
     short,
     uint8,
 )
+from minitorch2.control_flow import cond, while_loop
 from minitorch2.func import vmap
 from minitorch2.functions import (
     allclose,

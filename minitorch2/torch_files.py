@@ -59,6 +59,8 @@ torch.multiprocessing minitorch2.multiprocessing
     spawn reductions pool
 torch._dynamo minitorch2.compiler
     eval_frame decorators
+torch._higher_order_ops minitorch2._higher_order_ops
+    associative_scan cond map scan while_loop
 """
 
 # Files with another name here.

@@ -17,14 +17,14 @@ from typing import Any
 from minitorch2.artifacts import Origin
 from minitorch2.autograd.graph import Node, spec_of
 from minitorch2.dispatch import call, origin_scope, state
+from minitorch2.jit.autodiff.control_flow import Controls
 from minitorch2.jit.autodiff.tracer import Tracer
 from minitorch2.jit.ir.graph import Argument, Graph, Value
 from minitorch2.jit.ir.graph import Node as GraphNode
-from minitorch2.jit.ir.interpreter import as_function
 from minitorch2.jit.shapes.environment import ShapeEnvironment
 from minitorch2.jit.shapes.size_expression import Size, SizeExpression
 from minitorch2.jit.shapes.symbolic_size import as_size
-from minitorch2.ops.table import lookup
+from minitorch2.ops.table import CONTROL, lookup
 from minitorch2.tensors import Tensor
 
 
@@ -135,7 +135,10 @@ def _run(node: GraphNode, name: str, tracer: Tracer, values: dict[str, Any], mad
     state.grad_enabled = node.grad  # the mode it was captured under, whatever holds now
     try:
         with origin_scope(origin):
-            found = call(lookup(node.op), args)
+            row = lookup(node.op)
+            if row.kind == CONTROL:
+                return Controls(tracer, replay).run(node.op, args)
+            found = call(row, args)
     finally:
         state.grad_enabled = before
     if isinstance(found, (tuple, list)) and len(node.results) != 1:
@@ -154,8 +157,6 @@ def actual(argument: Argument, tracer: Tracer, values: dict[str, Any]) -> Any:
             return tracer.environment.wrap(argument)
         case tuple():
             return tuple(actual(item, tracer, values) for item in argument)
-        case Graph():
-            return as_function(argument)
     return argument
 
 

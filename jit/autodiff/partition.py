@@ -31,9 +31,10 @@ from minitorch2.jit.ir.graph import (
     values_in,
     with_nodes,
 )
+from minitorch2.jit.ir.hidden_sizes import hidden_sizes, shown_sizes
 from minitorch2.jit.ir.types import ScalarType, TensorType
 from minitorch2.jit.passes.effects import may_drop
-from minitorch2.jit.shapes.size_expression import SizeExpression, symbol
+from minitorch2.jit.shapes.size_expression import symbol
 from minitorch2.layouts import contiguous_strides
 
 
@@ -206,9 +207,9 @@ def _backward(
         replace(each, argument=renamed_args((each.argument,), copies)[0])
         for each in graph.outputs[output_count:]
     )
-    sizes = _hidden_sizes(nodes, inputs, gradients)
+    sizes = hidden_sizes(Graph(graph.name, inputs, nodes, gradients))
     extra = tuple(Input(Value(f"size_{n}", ScalarType("int", symbol(n)))) for n in sizes)
-    known = {name for item in inputs + extra for name in _shown(item)}
+    known = {name for item in inputs + extra for name in shown_sizes(item)}
     assumptions = tuple(each for each in graph.assumptions if known.issuperset(each.symbols()))
     return Graph(f"{graph.name}_backward", inputs + extra, nodes, gradients, (),
                  assumptions), sizes  # fmt: skip
@@ -253,36 +254,6 @@ def _row_major(value: Value) -> tuple | None:
         return None
     shape: Any = value.type.shape  # sizes may be symbolic
     return contiguous_strides(shape)
-
-
-def _hidden_sizes(
-    nodes: tuple[Node, ...], inputs: tuple[Input, ...], outputs: tuple[Output, ...]
-) -> tuple[str, ...]:
-    """Symbols that the backward mentions but that no dimension of its inputs is."""
-    shown = {name for declared in inputs for name in _shown(declared)}
-    mentioned: dict[str, None] = {}
-    types = [value.type for node in nodes for value in node.results]
-    for type in [*types, *(declared.value.type for declared in inputs)]:
-        mentioned.update(dict.fromkeys(type.symbols()))
-    for node in nodes:
-        for argument in node.args:
-            mentioned.update(dict.fromkeys(_symbols_in(argument)))
-    return tuple(name for name in mentioned if name not in shown)
-
-
-def _shown(declared: Input) -> tuple[str, ...]:
-    """The symbols that an input shows by itself."""
-    type = declared.value.type
-    sizes = type.shape if isinstance(type, TensorType) else (type.size,)
-    return tuple(map(str, sizes))
-
-
-def _symbols_in(argument: Argument) -> tuple[str, ...]:
-    if isinstance(argument, SizeExpression):
-        return argument.symbols()
-    if isinstance(argument, tuple):
-        return tuple(name for item in argument for name in _symbols_in(item))
-    return ()
 
 
 def _with_saved_names(graph: Graph, kept: tuple[Value, ...]) -> Graph:

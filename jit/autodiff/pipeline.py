@@ -18,7 +18,7 @@ from minitorch2.jit.autodiff.joint import Joint, make_joint
 from minitorch2.jit.autodiff.partition import partition
 from minitorch2.jit.autodiff.rematerialize import rematerialize
 from minitorch2.jit.autodiff.runtime import CompiledProgram, Executable
-from minitorch2.jit.ir.graph import Graph
+from minitorch2.jit.ir.graph import Graph, map_graphs
 from minitorch2.jit.ir.verify import verify
 from minitorch2.jit.passes.options import DEFAULT, PassOptions
 from minitorch2.jit.passes.pipeline import optimize
@@ -66,7 +66,10 @@ def _inference(
 
 def _without_modes(graph: Graph) -> Graph:
     """The graph without its `no_grad` marks: nothing will be differentiated any more."""
-    return replace(graph, nodes=tuple(replace(node, grad=True) for node in graph.nodes))
+    nodes = tuple(
+        replace(node, args=map_graphs(node.args, _without_modes), grad=True) for node in graph.nodes
+    )
+    return replace(graph, nodes=nodes)
 
 
 def _training(

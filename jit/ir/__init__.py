@@ -6,6 +6,7 @@ Files, in reading order:
     graph          the grammar, the data, and the builder
     fakes          runs ops on tensors without memory
     inference      result types, asked from the op rows
+    hidden_sizes   sizes that a graph needs and no input of it shows
     printer        graph to text
     parser         text to graph
     verify         the rules a graph keeps

@@ -375,6 +375,19 @@ def _map_graph(argument: Argument, function: Callable[[Graph], Graph]) -> Argume
     return argument
 
 
+def graphs_in(graph: Graph) -> Iterator[Graph]:
+    """The graphs among the arguments of a graph's nodes."""
+    for node in graph.nodes:
+        yield from node_graphs(node)
+
+
+def node_graphs(node: Node) -> list[Graph]:
+    """The graphs among a node's arguments."""
+    found: list[Graph] = []
+    map_graphs(node.args, lambda graph: found.append(graph) or graph)
+    return found
+
+
 def used_values(graph: Graph) -> Iterator[Value]:
     """Every use of a value in the graph, outputs and writes among them."""
     for node in graph.nodes:

@@ -61,7 +61,10 @@ def _plain(result: Any, where: device) -> Type:
             return TensorType(result.dtype, tuple(map(as_size, result.shape)), where)
         case Tensor():
             return TensorType(result.dtype, tuple(map(as_size, result.shape)), where)
-        case TensorType() | ScalarType():
+        case TensorType():
+            shape: Any = result.shape
+            return replace(result, shape=tuple(map(as_size, shape)))
+        case ScalarType():
             return result
         case str() if result in SCALAR_KINDS:
             return ScalarType(result)

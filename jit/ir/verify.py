@@ -27,6 +27,7 @@ from minitorch2.jit.ir.graph import (
     Output,
     Value,
     abstract,
+    graphs_in,
     values_in,
 )
 from minitorch2.jit.ir.inference import infer_types
@@ -53,14 +54,16 @@ def verify(graph: Graph, environment: ShapeEnvironment | None = None) -> None:
 
 
 def is_functional(graph: Graph) -> bool:
-    """Whether no node writes into a tensor."""
+    """Whether no node writes into a tensor, nor any in the graphs among the arguments."""
     rows = [lookup(node.op) for node in graph.nodes]
-    return not any(row.kind == INPLACE or "writes" in row.effects for row in rows)
+    writes = any(row.kind == INPLACE or "writes" in row.effects for row in rows)
+    return not writes and all(map(is_functional, graphs_in(graph)))
 
 
 def has_only_primitives(graph: Graph) -> bool:
-    """Whether no node is an op that is defined by other ops."""
-    return not any(lookup(node.op).kind == COMPOSITE for node in graph.nodes)
+    """Whether no node is an op that is defined by other ops, here or in a graph inside."""
+    composite = any(lookup(node.op).kind == COMPOSITE for node in graph.nodes)
+    return not composite and all(map(has_only_primitives, graphs_in(graph)))
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ become one. Both follow from the row's `effects`.
   equal ones may merge, because the first raises for both. Arithmetic fails on integers only.
 """
 
-from minitorch2.jit.ir.graph import Node
+from minitorch2.jit.ir.graph import Node, node_graphs
 from minitorch2.jit.ir.types import TensorType
 from minitorch2.ops.table import POINTWISE, lookup
 
@@ -28,6 +28,8 @@ def may_merge(node: Node) -> bool:
 
 def can_fail(node: Node) -> bool:
     """Whether the node may raise, depending on its data."""
+    if any(can_fail(inner) for graph in node_graphs(node) for inner in graph.nodes):
+        return True
     row = lookup(node.op)
     if "may_fail" not in row.effects.split():
         return False

@@ -19,6 +19,7 @@ from dataclasses import replace
 
 from minitorch2.dtypes import ALL
 from minitorch2.jit.ir.graph import Node, Value, values_in
+from minitorch2.jit.ir.hidden_sizes import symbols_of
 from minitorch2.jit.ir.types import ScalarType, TensorType
 from minitorch2.jit.shapes.size_expression import Size, SizeExpression, Symbol, size_symbols
 from minitorch2.kernels.index import constant, product
@@ -158,7 +159,7 @@ class _HostWriter:
         """Run a node through the dispatcher; its results are copied to row-major memory."""
         values = list(dict.fromkeys(values_in(node.args)))
         given = [self.view(v) if isinstance(v.type, TensorType) else self.names[v] for v in values]
-        symbols = sorted({name for argument in node.args for name in _symbols(argument)})
+        symbols = sorted({name for argument in node.args for name in symbols_of(argument)})
         sizes = "{" + ", ".join(f"'{name}': {name}" for name in symbols) + "}"
         for value in node.results:
             self.names[value] = identifier("v", value.id)
@@ -216,12 +217,6 @@ def _rows_merged(a: HostView, c: HostView) -> tuple[HostView, HostView]:
         for view in (a, c)
     ]
     return merged[0], merged[1]
-
-
-def _symbols(argument: object) -> tuple[str, ...]:
-    if isinstance(argument, tuple):
-        return tuple(name for item in argument for name in _symbols(item))
-    return size_symbols(argument) if isinstance(argument, SizeExpression) else ()
 
 
 def _solved(size: Size, symbol: str, source: str) -> str | None:

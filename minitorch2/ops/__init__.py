@@ -16,6 +16,7 @@ movement     concatenate, flip, copy, sort
 writes       writes through views, as pure functions
 creation     tensors from sizes and from random counters
 differentiation  gradients of tensors with respect to others, as an op
+control      branches and loops whose parts are functions
 composites   rows defined by other rows: arithmetic, reductions
 shapes       composites that give other shapes
 selection    composites that select elements

@@ -9,6 +9,7 @@ from minitorch2.ops import (
     arithmetic_composites,
     complex_numbers,
     composites,
+    control,
     convolution,
     creation,
     differentiation,
@@ -31,6 +32,7 @@ from minitorch2.ops import (
     special_functions,
     statistics,
     views,
+    whole_numbers,
     writes,
 )
 
@@ -46,6 +48,7 @@ ROW_FILES = (
     writes,
     creation,
     differentiation,
+    control,
     composites,
     complex_numbers,
     shapes,
@@ -63,4 +66,5 @@ ROW_FILES = (
     matrices,
     pooling,
     fourier,
+    whole_numbers,
 )

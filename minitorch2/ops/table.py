@@ -34,8 +34,10 @@ RANDOM = "random"
 CREATION = "creation"
 COMPOSITE = "composite"
 LIBRARY = "library"  # a call that stays whole: LAPACK, special functions, searching
+CONTROL = "control"  # branches and loops: functions of tensors among the arguments
 KINDS = (
     POINTWISE, REDUCTION, VIEW, PRODUCT, GATHER, INPLACE, RANDOM, CREATION, COMPOSITE, LIBRARY,
+    CONTROL,
 )  # fmt: skip
 
 

@@ -369,5 +369,6 @@ OWN: dict[str, Callable[[Op], list[Sample]]] = {
     ),
     "copy_": _copy,
     "square": _square,
+    "after": lambda op: [call(t((2, 3)), t((2,), grad=False))],
     "gradients": lambda op: [call((t((3,)),), (t((3,), grad=False),), (t((2,)),))],
 }

@@ -11,12 +11,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from minitorch2 import dispatch
+from minitorch2.jit.capture.rules import control_flow
 from minitorch2.jit.capture.source import ConstantSource
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, Value
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.floats import lowered_operands
 from minitorch2.jit.capture.values.natives import NativeObject
-from minitorch2.jit.capture.values.tensors import NUMBERS, TensorValue
+from minitorch2.jit.capture.values.tensors import AUTOGRAD, NUMBERS, REFUSED, TensorValue
 from minitorch2.tensors import Tensor
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ INLINED = (
     "minitorch2.optim",
     "minitorch2.utils",
     "minitorch2.autograd.modes",
+    "minitorch2.control_flow",
+    "minitorch2.trees",
 )
 GRADIENTS = ("minitorch2.autograd",)
 OUTSIDE = {
@@ -49,6 +52,8 @@ def package_rule(function: Any) -> Rule | None:
     if module != "minitorch2" and not module.startswith("minitorch2."):
         return None
     name = function.__name__
+    if module == "minitorch2.control_flow" and name in control_flow.RULES:
+        return control_flow.RULES[name]
     if name in BY_NAME and function.__qualname__ == name:
         return BY_NAME[name]
     if module in PURE:
@@ -71,8 +76,12 @@ def run_directly(
     machine: Machine, function: Any, args: Arguments, kwargs: Keywords
 ) -> Value | None:
     """Call on fakes; None when an argument has no plain form, so that it is inlined."""
-    if function.__name__ in NUMBERS:
-        machine.stop("data-dependent", f"{function.__name__}()")
+    name = function.__name__
+    if name in NUMBERS:
+        machine.stop("data-dependent", f"{name}()")
+    if args and (name in AUTOGRAD or name in REFUSED):  # methods, met as functions
+        if isinstance(machine.real(args[0]), TensorValue):
+            machine.stop("gradient-machinery", f"Tensor.{name}()")
     try:
         op = getattr(function, "op", None)
         given = [machine.real(argument) for argument in args]
