@@ -19,10 +19,12 @@ from minitorch2.errors import DimensionError, ShapeError, ViewError
 class Layout:
     """Shape, strides and offset of a tensor, counted in elements. Immutable by convention.
 
-    `row_major` says that it came from the function of that name: dense, from offset 0.
+    `row_major` says that it came from the function of that name: dense, from offset 0. Such a
+    layout is shared, and remembers in `views` the layouts that views of it have.
     """
 
-    __slots__ = ("shape", "strides", "offset", "row_major")
+    __slots__ = ("shape", "strides", "offset", "row_major", "views")
+    views: "dict[tuple, Layout]"
 
     def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0):
         self.shape, self.strides, self.offset = shape, strides, offset
@@ -162,6 +164,7 @@ def contiguous(shape: tuple[int, ...]) -> Layout:
 
 _row_major: dict[tuple[int, ...], Layout] = {}
 _MOST_SHAPES = 4096
+MOST_VIEWS = 64  # remembered by one layout
 
 
 def row_major(shape: tuple[int, ...]) -> Layout:
@@ -171,7 +174,7 @@ def row_major(shape: tuple[int, ...]) -> Layout:
         if len(_row_major) >= _MOST_SHAPES:
             _row_major.clear()
         layout = _row_major[shape] = contiguous(shape)
-        layout.row_major = True
+        layout.row_major, layout.views = True, {}
     return layout
 
 

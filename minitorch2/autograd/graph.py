@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from minitorch2.artifacts import Origin
 from minitorch2.dispatch import call, state
-from minitorch2.errors import GraphFreed, SavedTensorModified
+from minitorch2.errors import GraphFreed, OperationError, SavedTensorModified
 from minitorch2.ops.table import POINTWISE, lookup
 from minitorch2.tensors import Tensor
 
@@ -85,8 +85,20 @@ class SavedTensor:
         hooks = state.saved_hooks
         if hooks:
             pack, self.unpack_hook = hooks[-1]
-            self.packed = pack(tensor), spec_of(tensor)
+            edge = edge_of(tensor)
+            self.packed = pack(tensor), spec_of(tensor), edge
             self.tensor = None
+
+    def _connected(self, found: Any, node: "Node") -> Any:
+        """What a hook gave back, with the history that the saved tensor had."""
+        edge = self.packed[2] if self.output is None else Edge(node, self.output)
+        if edge is None or not state.grad_enabled or edge_of(found) == edge:
+            return found
+        alias = Tensor(found.storage, found.layout, found.dtype, found._array)
+        if isinstance(edge.target, Tensor):  # a leaf: gradients pass on to it
+            edge = Edge(Passing(edge, spec_of(found)), 0)
+        alias.set_history(edge.target, edge.index)
+        return alias
 
     @property
     def spec(self) -> Spec:
@@ -99,12 +111,12 @@ class SavedTensor:
     def unpack(self, node: "Node", name: str) -> Tensor:
         """The tensor; SavedTensorModified when it was written since."""
         if self.unpack_hook is not None:
-            return self.unpack_hook(self.packed[0])
+            return self._connected(self.unpack_hook(self.packed[0]), node)
         tensor = self.tensor
         assert tensor is not None
         if tensor.storage.version != self.version:
             raise SavedTensorModified(
-                f"the backward of {node.name}()",
+                f"the backward of {node.name()}()",
                 "one of the variables needed for gradient computation has been modified by an "
                 f"inplace operation: '{name}' is at version {tensor.storage.version}, "
                 f"expected version {self.version}",
@@ -125,10 +137,14 @@ class SavedTensor:
 class saved_tensors_hooks:
     """Within the block, saved tensors pass through `pack` now and `unpack` in the backward."""
 
+    refused: str | None = None  # the message of disable_saved_tensors_hooks
+
     def __init__(self, pack_hook: Callable, unpack_hook: Callable):
         self.hooks = (pack_hook, unpack_hook)
 
     def __enter__(self) -> None:
+        if saved_tensors_hooks.refused is not None:
+            raise OperationError("saved_tensors_hooks", saved_tensors_hooks.refused)
         state.saved_hooks = (*state.saved_hooks, self.hooks)
 
     def __exit__(self, *exc: object) -> None:
@@ -178,7 +194,6 @@ class Node:
             self.facts = {}
         return self.facts
 
-    @property
     def name(self) -> str:
         """The node's name as torch prints it."""
         return self.label
@@ -211,7 +226,20 @@ class Node:
         """Free what was saved; a later apply raises GraphFreed."""
 
     def __repr__(self) -> str:
-        return f"<{self.name} object>"
+        return f"<{self.name()} object>"
+
+
+class Passing(Node):
+    """Passes gradients on unchanged."""
+
+    __slots__ = ()
+
+    def __init__(self, edge: Edge, spec: Spec):
+        super().__init__("AliasBackward0", (edge,), (spec,), state.origin)
+
+    def apply(self, grads: tuple) -> tuple:
+        """The gradient itself."""
+        return grads
 
 
 class RemovableHandle:
@@ -242,6 +270,22 @@ class AccumulateGrad(Node):
     def __init__(self, variable: Tensor):
         super().__init__("AccumulateGrad", (), (spec_of(variable),))
         self.variable = variable
+
+    def register_hook(self, hook: Callable) -> RemovableHandle:
+        """Call `hook(grad_inputs, grad_outputs)` after the leaf's gradient was added to."""
+        hooks = self.variable._hooks = self.variable._hooks or {}
+        after = hooks.setdefault("after", {})
+        return RemovableHandle(after, lambda leaf: hook((), (leaf.grad,)))
+
+    def register_prehook(self, hook: Callable) -> RemovableHandle:
+        """Call `hook(grad_outputs)` before the leaf's gradient is added to."""
+
+        def before(gradient: Tensor) -> Any:
+            changed = hook((gradient,))
+            return changed[0] if isinstance(changed, tuple) else changed
+
+        hooks = self.variable._hooks = self.variable._hooks or {}
+        return RemovableHandle(hooks.setdefault("grad", {}), before)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, AccumulateGrad) and other.variable is self.variable
@@ -333,7 +377,7 @@ class OpNode(Node):
         """The arguments as the vjp wants them."""
         if self.freed:
             raise GraphFreed(
-                f"the backward of {self.name}()",
+                f"the backward of {self.name()}()",
                 "Trying to backward through the graph a second time: the saved intermediate "
                 "values have already been freed",
             )
@@ -341,22 +385,36 @@ class OpNode(Node):
 
     def apply(self, grads: tuple) -> tuple:
         """Run the vjp; one gradient or None for each edge."""
-        turned = self.op.conjugates and any(g is not None and g.dtype.is_complex for g in grads)
+        op = self.op
+        turned = op.conjugates and any([g is not None and g.dtype.is_complex for g in grads])
         if turned:
             grads = tuple(map(conjugate, grads))
-        found = self.op.vjp(self.saved(), *grads)
+        found = op.vjp(self.saved(), *grads)
         if type(found) is not tuple:
             found = (found,)
+        if turned:
+            found = tuple([conjugate(grad) for grad in found])
+        if op.kind == POINTWISE:
+            return tuple(map(self._fitted, found, self.edges, self.keeps))
+        if list not in map(type, found):
+            return found
         flat: list[Any] = []
         for value in found:
             flat.extend(value) if type(value) is list else flat.append(value)
-        if turned:
-            flat = list(map(conjugate, flat))
-        if self.op.kind == POINTWISE:  # undo the operands' broadcasting and promotion
-            for index, (edge, spec) in enumerate(zip(self.edges, self.inputs, strict=True)):
-                if edge is not None and spec is not None:
-                    flat[index] = fit_gradient(flat[index], spec)
         return tuple(flat)
+
+    def _fitted(self, grad: Any, edge: Edge | None, keep: tuple[int, bool]) -> Any:
+        """Undo the broadcasting and the promotion of an operand."""
+        if grad is None or edge is None:
+            return grad
+        value = self.arguments[keep[0]]
+        if type(value) is SavedTensor and value.tensor is not None:
+            layout = grad.layout
+            same = layout is value.layout or layout.shape == value.layout.shape
+            if same and grad.dtype is value.tensor.dtype:
+                return grad
+        spec = _spec_in(value)
+        return grad if spec is None else fit_gradient(grad, spec)
 
     def release(self) -> None:
         """Drop the saved tensors."""
@@ -391,7 +449,9 @@ def node_class(op: Any) -> type[OpNode]:
 
 
 def conjugate(grad: Any) -> Any:
-    """The conjugate of a complex gradient; see Note [Complex gradients]."""
+    """The conjugate of a complex gradient (or of several); see Note [Complex gradients]."""
+    if type(grad) is list:
+        return [conjugate(each) for each in grad]
     complex_ = isinstance(grad, Tensor) and grad.dtype.is_complex
     return call(lookup("conjugate"), (grad,)) if complex_ else grad
 

@@ -31,6 +31,7 @@ from minitorch2.config import config
 
 SERIAL_LIMIT = 4_000_000  # multiplications: about 0.1 ms on one core
 PIECES_FROM = 1_000_000
+TINY = 4_000  # multiplications that OpenBLAS does on one thread by itself
 
 # What wheels, distributions and numpy's own builds put around OpenBLAS's names.
 _NAMES = ("scipy_openblas_{}64_", "openblas_{}64_", "scipy_openblas_{}", "openblas_{}")
@@ -126,6 +127,8 @@ def convolutions() -> ModuleType | None:
 def product(a: numpy.ndarray, b: numpy.ndarray, out: numpy.ndarray | None = None) -> numpy.ndarray:
     """numpy.matmul, with threads chosen by the amount of work."""
     work = a.size * (b.shape[-1] if b.ndim > 1 else 1)
+    if work <= TINY:
+        return numpy.matmul(a, b, out=out)
     if work > PIECES_FROM and a.ndim > 1 and b.ndim > 1:
         return _large_product(a, b, out, work)
     with one_thread():

@@ -16,7 +16,7 @@ from minitorch2.backends import heap  # noqa: F401 - large arrays are made again
 from minitorch2.backends.quiet import restore, silence
 from minitorch2.dtypes import FLOATING, INTEGER, float32, float64
 from minitorch2.errors import DimensionError, Mt2Error, OperationError
-from minitorch2.layouts import Layout, check_inside
+from minitorch2.layouts import MOST_VIEWS, Layout, check_inside, row_major
 from minitorch2.ops.infer import (
     check_operand,
     describe,
@@ -69,12 +69,34 @@ def _refusal(op: Op, args: tuple, error: Exception) -> Exception:
 def run_view(op: Op, args: tuple) -> Tensor:
     """Another tensor on the same storage."""
     source = args[0]
-    element = shown_dtype(op, source.dtype)
+    element = source.dtype if op.element is None else shown_dtype(op, source.dtype)
+    if source.layout.row_major and op.effects != "may_fail":
+        return Tensor(source.storage, _view_of(source.layout, op, args[1:]), element)
     layout = op.view(source.layout, *args[1:])  # type: ignore[misc]
     if op.effects == "may_fail":  # as_strided: nothing but the storage limits it
         elements = source.storage.nbytes // source.dtype.itemsize
         check_inside(layout, elements, f"{op.name}({list(layout.shape)}, {list(layout.strides)})")
     return Tensor(source.storage, layout, element)
+
+
+def _view_of(layout: Layout, op: Op, arguments: tuple) -> Layout:
+    """The layout of a view of a shared layout, which remembers it."""
+    key = op, arguments
+    try:
+        found = layout.views.get(key)
+    except TypeError:  # an argument that cannot be hashed
+        return op.view(layout, *arguments)  # type: ignore[misc]
+    if found is None:
+        found = op.view(layout, *arguments)  # type: ignore[misc]
+        if not all(type(size) is int for size in found.shape):
+            return found
+        shared = row_major(found.shape)
+        if shared == found:
+            found = shared
+        if len(layout.views) >= MOST_VIEWS:
+            layout.views.clear()
+        layout.views[key] = found
+    return found
 
 
 def finished(op: Op, args: tuple, array: Any) -> numpy.ndarray:

@@ -18,7 +18,7 @@ import numpy
 from minitorch2.config import config
 
 LARGE = 1 << 15  # elements
-_KINDS = {"float32": "f32", "float64": "f64", "bool": "bool"}
+_KINDS = {"f": "f32", "d": "f64", "?": "bool"}
 
 
 class RowKernel:
@@ -62,11 +62,12 @@ def _kinds(values: tuple) -> tuple[str, ...] | None:
         if type(value) is not numpy.ndarray or not value.ndim:
             kinds.append("")
             continue
-        kind = _KINDS.get(value.dtype.name, "")
+        if value.size < LARGE:
+            return None
         if first is None:
             first = value
-        usual = kind and value.size >= LARGE and value.flags.c_contiguous
-        if not usual or value.shape != first.shape:
+        kind = _KINDS.get(value.dtype.char, "")
+        if not (kind and value.flags.c_contiguous) or value.shape != first.shape:
             return None
         if kind != "bool":
             if floating and kind != floating:

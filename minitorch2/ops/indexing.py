@@ -180,6 +180,8 @@ def _integer_indices(tensor: Tensor, left: list[Any]) -> tuple:
 
 def get_item(tensor: Tensor, index: Any) -> Tensor:
     """`tensor[index]`."""
+    if type(index) is int and tensor.layout.shape:  # the most usual index, without the search
+        return _op("select", tensor, 0, _checked(index, tensor, 0, 0))
     viewed, left = basic_view(tensor, index)
     if all(part is None for part in left):
         return _op("alias", viewed) if viewed is tensor else viewed

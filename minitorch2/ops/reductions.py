@@ -45,7 +45,8 @@ def _sum(a, dim, keepdim, dtype):
         else numpy.dtype("int64")
     )
     work = _wide(a) or result
-    return numpy.sum(a, axis=_axes(a, dim), keepdims=keepdim, dtype=work).astype(result)
+    axes = None if dim is None or dim == () else _axes(a, dim)
+    return numpy.asarray(numpy.add.reduce(a, axes, work, None, keepdim), result)
 
 
 def _sum_vjp(s, g):
