@@ -273,8 +273,23 @@ def _talking(name: str) -> Rule:
     return apply
 
 
-for _talker in (print, input, open, exec, eval, compile, breakpoint):
+for _talker in (print, input, open, exec, eval, compile):
     RULES[_talker] = _talking(getattr(_talker, "__name__", "a builtin"))
+
+
+@rule(breakpoint)
+def _breakpoint(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    machine.stop("debugger", "breakpoint()")
+
+
+@rule(sys._getframe)
+def _getframe(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    """The library looks at frames for its own ends, only for a moment."""
+    frames = machine.state.frames
+    names = [frame.globals.table.get("__name__", "") for frame in frames[-2:]]
+    asked = names[-1] != "inspect" if len(names) < 2 else names[-1] == "inspect"
+    own = not is_trusted_module(names[-1]) or (asked and not is_trusted_module(names[0]))
+    machine.stop("frame" if own else "unknown-call", "sys._getframe()")
 
 
 @rule(id)

@@ -30,7 +30,7 @@ AUTOGRAD = frozenset(
     "register_hook retain_grad grad_fn register_post_accumulate_grad_hook _node set_history "
     "_backward_hooks _hooks _view _version".split()
 )
-KEPT_ATTRIBUTES = frozenset({"grad"})
+REFUSED = frozenset({"share_memory_", "resize_", "set_", "cuda", "cpu_", "requires_grad_"})
 
 
 class HistoryValue(Value):
@@ -87,9 +87,9 @@ class TensorValue(Value):
             return machine.from_python(None)
         if name == "grad_fn":
             return HistoryValue()
-        if name in AUTOGRAD:
+        if name in AUTOGRAD and not callable(getattr(self.python_type(), name, None)):
             machine.stop("gradient-machinery", f"Tensor.{name}")
-        if name in NUMBERS:
+        if name in NUMBERS or name in AUTOGRAD:
             return NativeMethod(self, name)
         if name == "grad" or (name == "is_leaf" and self._is_untouched()):
             return self._kept(machine, name)
@@ -143,7 +143,7 @@ class TensorValue(Value):
             machine.stop("data-dependent", f"Tensor.{name}()")
         if name in AUTOGRAD:
             machine.stop("gradient-machinery", f"Tensor.{name}()")
-        if name in ("share_memory_", "resize_", "set_", "cuda", "cpu_", "requires_grad_"):
+        if name in REFUSED:
             machine.stop("unknown-call", f"Tensor.{name}()")
         method = getattr(type(self.fake), name)
         return machine.run_python(method, [self, *args], kwargs)
