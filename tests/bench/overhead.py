@@ -1,6 +1,6 @@
-"""What minitorch2 costs before any work is done, beside torch: import, eager add, compiled call.
+"""What minitorch2 costs before any work is done, beside torch: import, eager and compiled calls.
 
-    python tests/bench/overhead.py [--rounds N]
+    python tests/bench/overhead.py [--rounds N] [--only TEXT]
 
 Each round measures both libraries in turn, so that whatever else the machine does meets both; the
 ratio is the median of the rounds' ratios torch / minitorch2 (above 1: minitorch2 is faster). An
@@ -19,19 +19,52 @@ from collections.abc import Callable
 from types import ModuleType
 
 LIBRARIES = [name for name in ("torch", "minitorch2") if importlib.util.find_spec(name)]
-ROUND_SECONDS = 0.05
+ROUND_SECONDS = 0.02
 
 
-def eager_add(lib: ModuleType) -> Callable[[], object]:
-    """x + y, no gradient asked for."""
-    x, y = lib.ones(4), lib.ones(4)
-    return lambda: x + y
+def eager(text: str) -> Callable[[ModuleType], Callable[[], object]]:
+    """A maker of calls of one expression over small tensors; `g` and `w` require a gradient."""
+
+    def make(lib: ModuleType) -> Callable[[], object]:
+        names = {
+            "torch": lib,
+            "F": lib.nn.functional,
+            "x": lib.ones(4),
+            "y": lib.ones(4),
+            "m": lib.ones(4, 4),
+            "g": lib.ones(4, requires_grad=True),
+            "w": lib.ones(4, 4, requires_grad=True),
+            "linear": lib.nn.Linear(4, 4),
+        }
+        return eval(f"lambda: {text}", names)
+
+    return make
 
 
-def eager_add_grad(lib: ModuleType) -> Callable[[], object]:
-    """x + y, recorded for a backward pass."""
+def backward(lib: ModuleType) -> Callable[[], object]:
+    """Twenty products in a row and their backward."""
     x, y = lib.ones(4, requires_grad=True), lib.ones(4)
-    return lambda: x + y
+
+    def run() -> None:
+        z = x
+        for _ in range(20):
+            z = z * y
+        z.sum().backward()
+        x.grad = None
+
+    return run
+
+
+def optimizer_step(name: str) -> Callable[[ModuleType], Callable[[], object]]:
+    """A step of an optimizer over twenty parameters of 16 elements."""
+
+    def make(lib: ModuleType) -> Callable[[], object]:
+        parameters = [lib.nn.Parameter(lib.ones(4, 4)) for _ in range(20)]
+        for each in parameters:
+            each.grad = lib.ones(4, 4)
+        return getattr(lib.optim, name)(parameters, lr=1e-3).step
+
+    return make
 
 
 def compiled_call(lib: ModuleType) -> Callable[[], object]:
@@ -45,7 +78,20 @@ def compiled_call(lib: ModuleType) -> Callable[[], object]:
     return lambda: first_two(*inputs)
 
 
-CALLS = {"eager add": eager_add, "eager add, grad": eager_add_grad, "compiled call": compiled_call}
+EXPRESSIONS = (
+    "x + y", "g + y", "x * 2.0", "1 - g", "x / y", "torch.add(x, y, alpha=2)", "x.add_(y)",
+    "x > 0", "x.exp()", "F.relu(g)", "x.sum()", "w.sum(1)", "m.mean()", "m.max(1)", "m @ m",
+    "w @ m", "m.t()", "w.view(16)", "m[0]", "m[:, 1:3]", "m[0, 0].item()", "torch.cat([x, y])",
+    "torch.zeros(4)", "x.clone()", "torch.where(x > 0, x, y)", "x.clamp(0, 1)", "F.softmax(m, 1)",
+    "linear(m)", "F.mse_loss(g, y)",
+)  # fmt: skip
+CALLS = {
+    **{text: eager(text) for text in EXPRESSIONS},
+    "20 products, backward": backward,
+    "SGD step, 20 tensors": optimizer_step("SGD"),
+    "Adam step, 20 tensors": optimizer_step("Adam"),
+    "compiled call": compiled_call,
+}
 
 
 def seconds_of_import(name: str) -> float:
@@ -91,7 +137,7 @@ def measure_calls(
 
 def report(label: str, rounds: list[dict[str, float]]) -> None:
     """Print one line: both medians in microseconds and the ratio with its quartiles."""
-    cells = [f"{label:<18}"]
+    cells = [f"{label:<26}"]
     for name in LIBRARIES:
         median = statistics.median(one[name] for one in rounds)
         cells.append(f"{name} {median * 1e6:10.2f} us")
@@ -106,12 +152,16 @@ def main() -> None:
     """Measure everything and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--rounds", type=int, default=15)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--only", default="", help="rows whose name has this text in it")
+    given = parser.parse_args()
+    rounds = given.rounds
     for name in LIBRARIES:
         importlib.import_module(name).set_num_threads(1)
-    report("import", measure_imports(max(5, rounds // 3)))
+    if given.only in "import":
+        report("import", measure_imports(max(5, rounds // 3)))
     for label, make in CALLS.items():
-        report(label, measure_calls(make, rounds))
+        if given.only in label:
+            report(label, measure_calls(make, rounds))
 
 
 if __name__ == "__main__":
