@@ -10,6 +10,7 @@ artifacts        provenance and the stream of events
 dtypes           element types and promotion
 devices          where memory lives
 layouts          shapes, strides, offsets, views
+formats          orders of elements in memory, by name
 storages         blocks of memory with a version counter
 untyped_storage  the bytes behind a tensor, as torch shows them
 tensors          Tensor: a storage, a layout, a dtype, autograd fields
@@ -37,6 +38,7 @@ array_functions  grids, stacks, splits, sets, and methods made of them
 version          which version this is
 cuda             what torch.cuda answers where there is no GPU
 accelerator      and what torch.accelerator answers
+distributed      one process as a group of world size 1
 func             vmap, grad, Jacobians; modules as functions of their parameters
 amp              mixed precision: autocast and GradScaler
 nn               layers and losses
@@ -45,6 +47,10 @@ distributions    Normal, Categorical, Gamma and the others; their divergences
 optim            optimizers and learning-rate schedules
 utils            datasets and loaders
 serialization    save and load
+hub              weights and models by URL or from a folder, kept in a cache
+testing          assert_close
+profiler         which operations ran, and how long
+futures          values that another thread will set
 compiling        minitorch2.compile; stands above jit and kernels, as does the next
 compiler         torch.compiler: questions about compilation
 fx               symbolic traces: programs as graphs of calls
@@ -67,8 +73,14 @@ from minitorch2.autograd.modes import (
     no_grad,
     set_grad_enabled,
 )
+from minitorch2.backends import cuda as _cuda_backend
+from minitorch2.backends import cudnn as _cudnn
 from minitorch2.backends import meta as _meta
+from minitorch2.backends import mkl as _mkl
+from minitorch2.backends import mkldnn as _mkldnn
+from minitorch2.backends import mps as _mps
 from minitorch2.backends import numpy_backend as _numpy_backend
+from minitorch2.backends import openmp as _openmp
 from minitorch2.ops import bind as _bind
 from minitorch2.ops import rows as _rows
 from minitorch2.random import (
@@ -88,7 +100,9 @@ globals().update(_bind.functions)
 from minitorch2 import (
     accelerator,
     amp,
+    backends,
     cuda,
+    distributed,
     distributions,
     draws,
     fft,
@@ -102,8 +116,6 @@ from minitorch2 import (
     version,
 )
 from minitorch2 import subclasses as _subclasses
-from minitorch2.autograd import forward_ad as _forward_ad
-from minitorch2.autograd import functional as _functional
 from minitorch2.amp import (
     autocast,
     get_autocast_cpu_dtype,
@@ -157,6 +169,9 @@ from minitorch2.array_functions import (
     vsplit,
     where,
 )
+from minitorch2.autograd import forward_ad as _forward_ad
+from minitorch2.autograd import functional as _functional
+from minitorch2.control_flow import cond, while_loop
 from minitorch2.creation import (
     arange,
     as_tensor,
@@ -216,7 +231,17 @@ from minitorch2.dtypes import (
     short,
     uint8,
 )
-from minitorch2.control_flow import cond, while_loop
+from minitorch2.formats import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    layout,
+    memory_format,
+    preserve_format,
+    sparse_coo,
+    sparse_csr,
+    strided,
+)
 from minitorch2.func import vmap
 from minitorch2.functions import (
     allclose,
@@ -270,12 +295,16 @@ from minitorch2.nn.functional import (
 )
 from minitorch2.ops.derived_methods import is_inference, is_signed, split_with_sizes
 from minitorch2.ops.memory_methods import empty_strided, get_device, is_same_size
+from minitorch2.ops.ordering import clone
 from minitorch2.printing import set_printoptions
 from minitorch2.serialization import load, save
 from minitorch2.settings import (
+    _assert,
     are_deterministic_algorithms_enabled,
     clear_autocast_cache,
+    get_default_device,
     get_deterministic_debug_mode,
+    get_float32_matmul_precision,
     get_num_interop_threads,
     is_autocast_cache_enabled,
     is_deterministic_algorithms_warn_only_enabled,
@@ -285,8 +314,10 @@ from minitorch2.settings import (
     set_autocast_cpu_enabled,
     set_autocast_dtype,
     set_autocast_enabled,
+    set_default_device,
     set_default_tensor_type,
     set_deterministic_debug_mode,
+    set_float32_matmul_precision,
     set_flush_denormal,
     set_num_interop_threads,
     set_warn_always,
@@ -313,11 +344,18 @@ IntTensor = typed_constructor("IntTensor", int32)
 BoolTensor = typed_constructor("BoolTensor", bool)
 ByteTensor = typed_constructor("ByteTensor", uint8)
 newaxis = None
+cuda.amp = amp  # type: ignore[attr-defined]
 __version__ = version.__version__
 
 
 # Names whose files stand above this package's other files: imported when first asked for.
 _LAZY = {
+    "jit": "minitorch2.jit",
+    "hub": "minitorch2.hub",
+    "testing": "minitorch2.testing",
+    "profiler": "minitorch2.profiler",
+    "futures": "minitorch2.futures",
+    "Future": "minitorch2.futures",
     "fx": "minitorch2.fx",
     "compile": "minitorch2.compiling",
     "compiler": "minitorch2.compiler",

@@ -41,6 +41,7 @@ class State(threading.local):
         self.origin: Origin | None = None
         self.tracer: Any = None  # stands in for the backends while a graph is traced
         self.capturing = False
+        self.backward: Any = None  # the run of the engine in progress
         self.saved_hooks: tuple[
             tuple[Callable, Callable], ...
         ] = ()  # (pack, unpack), innermost last

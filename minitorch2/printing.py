@@ -171,7 +171,7 @@ def tensor_text(tensor: Any, name: str = "tensor") -> str:
     if tensor.dtype not in usual or (body == "[]" and tensor.dtype is not usual[0]):
         tail.append(f"dtype={tensor.dtype}")
     if tensor.grad_fn is not None:
-        tail.append(f"grad_fn=<{tensor.grad_fn.name}>")
+        tail.append(f"grad_fn=<{tensor.grad_fn.name()}>")
     elif tensor.requires_grad:
         tail.append("requires_grad=True")
     return _with_tail(f"{name}({body}", tail, len(name) + 1) + ")"

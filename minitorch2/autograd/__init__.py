@@ -5,13 +5,23 @@ Files, in reading order:
 graph       nodes, edges and saved tensors
 views       histories of views and of writes through them
 record      runs an operation and records its vjp
+anomaly     detect_anomaly: a backward that fails names the line of its forward
 engine      walks the graph backwards
+saving      what users do with saved tensors and nodes
 modes       no_grad, enable_grad, inference_mode
 function    autograd.Function, for derivatives written by the user
 gradcheck   compares vjps with finite differences
 public      backward, grad and the names of torch.autograd
+functional  vjp, jvp, Jacobians of functions of tuples; stands above minitorch2.func
+forward_ad  dual tensors; so does it
 """
 
+from minitorch2.autograd import graph, saving
+from minitorch2.autograd.anomaly import (
+    detect_anomaly,
+    is_anomaly_enabled,
+    set_detect_anomaly,
+)
 from minitorch2.autograd.function import Function
 from minitorch2.autograd.gradcheck import gradcheck, gradgradcheck
 from minitorch2.autograd.graph import saved_tensors_hooks
@@ -23,7 +33,22 @@ from minitorch2.autograd.modes import (
 )
 from minitorch2.autograd.public import Variable, backward, grad
 
+# torch.autograd.graph has these, too; here they stand above the file of that name.
+for _name in (
+    "GradientEdge",
+    "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "increment_version",
+    "register_multi_grad_hook",
+    "save_on_cpu",
+):
+    setattr(graph, _name, getattr(saving, _name))
+
 __all__ = [
+    "detect_anomaly",
+    "graph",
+    "is_anomaly_enabled",
+    "set_detect_anomaly",
     "Variable",
     "Function",
     "backward",

@@ -8,8 +8,10 @@ Source: PyTorch's engine, without its threads; dependencies are counted as in Ka
 """
 
 import heapq
+from collections.abc import Sequence
 from typing import Any
 
+from minitorch2.autograd.anomaly import active
 from minitorch2.autograd.graph import (
     Edge,
     Node,
@@ -56,6 +58,15 @@ class _Run:
         self.captured: dict[tuple[int, int], Any] = {}
         self.taken: set[int] = set()  # storages that gradients may not be kept in
         self.wanted_keys = {(id(e.target), e.index) for e in wanted or ()}
+        self.nodes: dict[Node, int] = {}  # all that can be reached
+        self.anomaly = active() if state.modes else None
+
+    def reaches(self, tensor: Tensor) -> bool:
+        """Whether the gradient of a tensor is computed in this walk."""
+        edge = edge_of(tensor)
+        if edge is None or isinstance(edge.target, Node):
+            return edge is not None and edge.target in self.nodes
+        return any(e is not None and e.target is tensor for n in self.nodes for e in n.edges)
 
     def deliver(self, edge: Edge, grad: Any) -> None:
         """Add a gradient to what waits at the end of an edge."""
@@ -76,14 +87,16 @@ def run_backward(
     gradients: list[Tensor],
     retain_graph: bool,
     create_graph: bool,
-    inputs: list[Tensor] | None = None,
+    inputs: "Sequence[Tensor | Edge] | None" = None,
     accumulate: bool = True,
 ) -> list[Any]:
     """Propagate `gradients` of `outputs`; accumulate into leaves or return those of `inputs`."""
     if state.modes and any_batched((*outputs, *(inputs or ()))):
         settings = (outputs, gradients, retain_graph, create_graph, inputs, accumulate)
         return run_hidden(run_backward, *settings)
-    edges = [edge_of(tensor) for tensor in inputs] if inputs is not None else None
+    edges = None
+    if inputs is not None:
+        edges = [each if isinstance(each, Edge) else edge_of(each) for each in inputs]
     run = _Run([edge for edge in edges if edge is not None] if edges is not None else None)
     roots = []
     for output, gradient in zip(outputs, gradients, strict=True):
@@ -98,17 +111,18 @@ def run_backward(
             roots.append(edge.target)
         run.taken.add(id(gradient.storage))
         run.deliver(edge, gradient)
-    before = state.grad_enabled, state.autocast
+    before = state.grad_enabled, state.autocast, state.backward
+    state.backward = run
     state.grad_enabled, state.autocast = create_graph, None  # dtypes are the forward's
     try:
         _walk(run, roots, retain_graph)
         return _finish(run, edges, accumulate)
     finally:
-        state.grad_enabled, state.autocast = before
+        state.grad_enabled, state.autocast, state.backward = before
 
 
 def _walk(run: _Run, roots: list[Node], retain_graph: bool) -> None:
-    counts = _dependencies(roots)
+    counts = run.nodes = _dependencies(roots)
     needed = None if run.wanted is None else _leading_to(run, roots)
     ready = [(-node.sequence, id(node), node) for node in counts if counts[node] == 0]
     heapq.heapify(ready)
@@ -134,7 +148,8 @@ def _run_node(run: _Run, node: Node, grads: list[Any], needed: bool, retain_grap
             grads = _hooked(run, node, grads)
         if not needed:
             return
-        found = _apply(node, grads)
+        anomaly = run.anomaly
+        found = _apply(node, grads) if anomaly is None else anomaly.run(_apply, node, grads)
         if not retain_graph:
             node.release()
         for edge, gradient in zip(node.edges, found, strict=False):
@@ -179,6 +194,7 @@ def _hooked(run: _Run, node: Node, grads: list[Any]) -> list[Any]:
             continue
         if hooks is not None:
             for hook in list(hooks.tensor.get(index, {}).values()):
+                run.taken.add(id(grad.storage))  # the hook may keep it
                 changed = hook(grad)
                 grad = grad if changed is None else changed
             grads[index] = grad
@@ -218,6 +234,7 @@ def _finish(run: _Run, edges: "list[Edge | None] | None", accumulate: bool) -> l
         if run.wanted is not None and (key, 0) not in run.wanted_keys:
             continue
         for hook in list((leaf._hooks or {}).get("grad", {}).values()):
+            run.taken.add(id(gradient.storage))
             changed = hook(gradient)
             gradient = gradient if changed is None else changed
         if accumulate:

@@ -8,6 +8,7 @@ Source: torch's "Extending autograd".
 
 from typing import Any, NamedTuple
 
+from minitorch2.autograd.anomaly import origin_now
 from minitorch2.autograd.graph import Node, SavedTensor, edge_of, spec_of
 from minitorch2.batching.backward import any_batched
 from minitorch2.batching.batched import Batched
@@ -68,7 +69,7 @@ class FunctionNode(Node):
     fills_missing = False  # the user may want to see which are missing
 
     def __init__(self, function: type, ctx: FunctionCtx, edges: tuple, outputs: tuple):
-        super().__init__(f"{function.__name__}Backward", edges, outputs, state.origin)
+        super().__init__(f"{function.__name__}Backward", edges, outputs, origin_now())
         self.function, self.ctx = function, ctx
 
     def apply(self, grads: tuple) -> tuple:

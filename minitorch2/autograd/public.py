@@ -14,6 +14,7 @@ Source: torch.autograd's documentation.
 from typing import Any
 
 from minitorch2.autograd.engine import run_backward
+from minitorch2.autograd.saving import GradientEdge, edge_at
 from minitorch2.batching.mode import VmapMode
 from minitorch2.dispatch import call
 from minitorch2.errors import AutogradError
@@ -22,7 +23,8 @@ from minitorch2.tensors import Tensor
 
 
 def _sequence(value: Any) -> list[Any]:
-    return [value] if value is None or isinstance(value, Tensor) else list(value)
+    single = value is None or isinstance(value, (Tensor, GradientEdge))
+    return [value] if single else list(value)
 
 
 def _start_gradients(outputs: list[Tensor], given: list[Any]) -> list[Tensor]:
@@ -110,8 +112,9 @@ def grad(
         settings = (retain_graph, create_graph, only_inputs, allow_unused, False, materialize_grads)
         return _batched_grad(starts, wanted, _sequence(grad_outputs), settings)
     _require_history(starts)
+    wanted = [edge_at(each) if isinstance(each, GradientEdge) else each for each in wanted]
     for tensor in wanted:
-        if not tensor.requires_grad:
+        if isinstance(tensor, Tensor) and not tensor.requires_grad:
             raise AutogradError("grad", "One of the differentiated Tensors does not require grad")
     given = [None] * len(starts) if grad_outputs is None else _sequence(grad_outputs)
     retain = create_graph if retain_graph is None else retain_graph

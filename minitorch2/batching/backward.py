@@ -39,7 +39,7 @@ def run_hidden(
     gradients: list,
     retain_graph: bool,
     create_graph: bool,
-    inputs: list | None,
+    inputs: Any,
     accumulate: bool,
 ) -> list[Any]:
     """`engine` with the hidden tensors in the place of outputs and inputs; results wrapped."""

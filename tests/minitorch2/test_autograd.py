@@ -212,9 +212,9 @@ def test_node_hooks_and_next_functions() -> None:
     """The graph can be walked, and its nodes take hooks."""
     x = leaf(1.0)
     y = (x * 2).exp()
-    assert y.grad_fn.name == "ExpBackward0"
+    assert y.grad_fn.name() == "ExpBackward0"
     product = y.grad_fn.next_functions[0][0]
-    assert product.name == "MulBackward0"
+    assert product.name() == "MulBackward0"
     assert product.next_functions[0][0].variable is x
     seen = []
     y.grad_fn.register_prehook(lambda grads: seen.append("before"))
@@ -331,3 +331,16 @@ def test_products_of_nothing():
     (a @ b).sum().backward()
     assert a.grad.shape == (2, 0, 3) and b.grad.shape == (3, 0)
     assert torch.zeros(0, 3).t().is_contiguous()
+
+
+def test_what_a_hook_keeps_is_its_own() -> None:
+    """A gradient that a hook kept is not written when later gradients are added to .grad."""
+    x = leaf(1.0, 2.0)
+    kept: list = []
+    x.register_hook(kept.append)
+    y = x * 1
+    y.register_hook(kept.append)
+    for _ in range(3):
+        y.sum().backward(retain_graph=True)
+    assert [gradient.tolist() for gradient in kept] == [[1.0, 1.0]] * 6
+    assert x.grad is not None and x.grad.tolist() == [3.0, 3.0]

@@ -1,0 +1,160 @@
+"""What users do with saved tensors and nodes: torch.autograd.graph's functions.
+
+In: tensors and nodes of the graph. Out: hooks that move saved tensors, hooks on several gradients,
+edges to differentiate with respect to.
+
+    with torch.autograd.graph.save_on_cpu():
+        loss = model(x)                       # what is saved lies in the main memory
+
+Source: torch.autograd.graph's documentation.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from minitorch2.autograd.graph import AccumulateGrad, Edge, RemovableHandle, saved_tensors_hooks
+from minitorch2.dispatch import call, state
+from minitorch2.errors import ArgumentValueError, AutogradError, OperationError
+from minitorch2.ops.table import lookup
+from minitorch2.tensors import Tensor
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """Within the block, saved tensors are copied to the CPU and back when they are needed.
+
+    With the CPU as the only device they are copied all the same, so that later writes into the
+    originals do not matter.
+    """
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda"):
+        def pack(tensor: Tensor) -> tuple:
+            return tensor.device, call(lookup("clone"), (call(lookup("detach"), (tensor,)),))
+
+        def unpack(packed: tuple) -> Tensor:
+            return packed[1].to(packed[0])
+
+        super().__init__(pack, unpack)
+
+
+class disable_saved_tensors_hooks:
+    """Within the block, entering saved-tensor hooks is an error with this message."""
+
+    def __init__(self, error_message: str):
+        self.message = error_message
+
+    def __enter__(self) -> None:
+        if state.saved_hooks:
+            raise OperationError("disable_saved_tensors_hooks", self.message)
+        self.before = saved_tensors_hooks.refused
+        saved_tensors_hooks.refused = self.message
+
+    def __exit__(self, *exc: object) -> None:
+        saved_tensors_hooks.refused = self.before
+
+
+class GradientEdge(NamedTuple):
+    """A place in the graph: output `output_nr` of a node. grad() takes it as an input."""
+
+    node: Any
+    output_nr: int
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """The edge where the gradient of a tensor arrives."""
+    if not tensor.requires_grad:
+        raise AutogradError(
+            "get_gradient_edge", "It is not possible to get the gradient edge for a Tensor that "
+            "does not require gradients.",
+        )  # fmt: skip
+    node = tensor.grad_fn
+    if node is None:
+        return GradientEdge(AccumulateGrad(tensor), 0)
+    return GradientEdge(node, tensor._output)
+
+
+def edge_at(place: GradientEdge) -> Edge:
+    """The engine's edge of a GradientEdge."""
+    if isinstance(place.node, AccumulateGrad):
+        return Edge(place.node.variable, 0)
+    return Edge(place.node, place.output_nr)
+
+
+def increment_version(tensor: Any) -> None:
+    """Say that a tensor (or several) was written where autograd could not see it."""
+    for each in [tensor] if isinstance(tensor, Tensor) else tensor:
+        each.storage.version += 1
+
+
+class _MultiHandle:
+    """Removes the hooks of several tensors."""
+
+    def __init__(self, handles: list[RemovableHandle]):
+        self.handles = handles
+
+    def remove(self) -> None:
+        """Take all of them out."""
+        for handle in self.handles:
+            handle.remove()
+
+    def __enter__(self) -> "_MultiHandle":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()
+
+
+def register_multi_grad_hook(
+    tensors: Sequence[Tensor], fn: Callable, *, mode: str = "all"
+) -> _MultiHandle:
+    """Call a function when the gradients of several tensors are there.
+
+    mode 'all': `fn(gradients)` once in each backward, when the last of those that get a gradient in
+    it has it, None for the others. 'any': `fn(gradient)` with the first.
+    """
+    if mode not in ("all", "any"):
+        raise ArgumentValueError(f"register_multi_grad_hook(mode={mode!r})", "must be all or any")
+    each: Any = _All(tensors, fn) if mode == "all" else _First(fn)
+    return _MultiHandle([t.register_hook(each.at(index)) for index, t in enumerate(tensors)])
+
+
+class _First:
+    """Calls the function with the first gradient of each backward."""
+
+    def __init__(self, fn: Callable):
+        self.fn = fn
+        self.run: Any = None
+
+    def at(self, index: int) -> Callable:
+        """The hook of one tensor."""
+
+        def hook(gradient: Tensor) -> None:
+            if state.backward is not self.run:
+                self.run = state.backward
+                self.fn(gradient)
+
+        return hook
+
+
+class _All:
+    """Collects the gradients of one backward, and calls the function with the last."""
+
+    def __init__(self, tensors: Sequence[Tensor], fn: Callable):
+        self.tensors, self.fn = list(tensors), fn
+        self.run: Any = None
+        self.found: list[Any] = []
+        self.missing = 0
+
+    def at(self, index: int) -> Callable:
+        """The hook of one tensor."""
+
+        def hook(gradient: Tensor) -> None:
+            run = state.backward
+            if run is not self.run:
+                self.run, self.found = run, [None] * len(self.tensors)
+                self.missing = sum(run.reaches(tensor) for tensor in self.tensors)
+            self.found[index] = gradient
+            self.missing -= 1
+            if self.missing == 0:
+                self.fn(tuple(self.found))
+
+        return hook
