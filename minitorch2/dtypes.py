@@ -169,6 +169,14 @@ def result_type(*operands: Any) -> dtype:
     return result
 
 
+def can_hold(element: dtype, value: Any) -> builtins.bool:
+    """Whether a number can be converted to an integer dtype (-1 may wrap to the largest)."""
+    bits = 8 * element.itemsize
+    high = 2 ** (bits - 1) - 1 if element.is_signed else 2**bits - 1
+    low = -high - 1 if element.is_signed else -high if isinstance(value, builtins.int) else 0
+    return value == value and low <= value <= high
+
+
 def can_cast(source: dtype, target: dtype) -> builtins.bool:
     """Whether torch allows writing `source` elements into a `target` tensor in place."""
     return source.category <= target.category

@@ -36,6 +36,7 @@ inplace      copy_, and the in-place forms derived from other rows
 indexing     what brackets mean
 methods      Tensor methods that are no rows
 fills        Tensor methods that fill with random numbers
+outputs      out= of functions
 in_place_views  Tensor methods that give the tensor itself another shape
 aliases      other names of rows
 short_ways   from plain tensors straight to numpy: the short way of pointwise rows

@@ -10,7 +10,7 @@ from minitorch2 import dtypes
 from minitorch2.dispatch import call
 from minitorch2.errors import DtypeError, OperationError, ShapeError
 from minitorch2.layouts import element_count, normalize_dims
-from minitorch2.ops.infer import describe_value
+from minitorch2.ops.infer import check_held, describe_value
 from minitorch2.ops.table import COMPOSITE, defop, lookup
 from minitorch2.tensors import Tensor
 
@@ -132,7 +132,10 @@ def like(value, tensor):
         return value.to(tensor.dtype)
     if tensor.dtype.differentiable:
         return float(value) if isinstance(value, (bool, int)) else value
-    return bool(value) if tensor.dtype is dtypes.bool else int(value)
+    if tensor.dtype is dtypes.bool:
+        return bool(value)
+    check_held(value, tensor.dtype)
+    return int(value)
 
 
 composite(

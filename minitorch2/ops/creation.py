@@ -16,6 +16,7 @@ from minitorch2.devices import as_device, require_available
 from minitorch2.dispatch import call, state
 from minitorch2.errors import ArgumentValueError, DtypeError, OperationError
 from minitorch2.layouts import element_count
+from minitorch2.ops.infer import check_held
 from minitorch2.ops.table import COMPOSITE, CREATION, RANDOM, Meta, defop, lookup
 
 
@@ -27,7 +28,14 @@ def _dtype_of(value, dtype):
     return dtype if dtype is not None else dtypes.dtype_of_number(value)
 
 
+def _infer_full(size, fill_value, dtype, device):
+    element = _dtype_of(fill_value, dtype)
+    check_held(fill_value, element)
+    return Meta(tuple(size), element)
+
+
 def _full(size, fill_value, dtype, device):
+    check_held(fill_value, _dtype_of(fill_value, dtype))
     require_available(as_device(device))
     wanted = _dtype_of(fill_value, dtype).numpy
     with numpy.errstate(all="ignore"):
@@ -39,7 +47,7 @@ defop(
     CREATION,
     eager=_full,
     method=False,
-    infer=lambda size, fill_value, dtype, device: Meta(tuple(size), _dtype_of(fill_value, dtype)),
+    infer=_infer_full,
     doc="A tensor filled with one value.",
 )
 

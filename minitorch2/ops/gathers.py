@@ -229,7 +229,7 @@ defop(
 
 def _index_add(a, dim, index, source):
     result = a.copy()
-    if not result.size:
+    if not result.size and a.ndim > 1:
         return result
     check_index(index, a.shape[dim] if a.ndim else 1, dim, "index_add()")
     if not a.ndim:

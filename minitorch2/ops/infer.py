@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from minitorch2 import dtypes
-from minitorch2.errors import ArgumentTypeError, DtypeError
+from minitorch2.errors import ArgumentTypeError, DtypeError, OperationError
 from minitorch2.layouts import Layout, broadcast_shapes, contiguous, normalize_dims
 from minitorch2.ops.signature import must_be_tensor
 from minitorch2.ops.table import Meta, Op
@@ -114,6 +114,17 @@ def refuse_argument(op: Op, position: int, value: Any) -> None:
         f"{' or a number' if numbers else ''}, not {type(value).__name__}",
         "make a tensor of it first: torch.tensor(value)",
     )
+
+
+def check_held(value: Any, element: dtypes.dtype) -> None:
+    """OperationError when a plain number is too large for the integer dtype it is to have."""
+    whole = element.category == dtypes.INTEGER
+    if whole and type(value) in (int, float) and not dtypes.can_hold(element, value):
+        raise OperationError(
+            f"{value} in a tensor of dtype {element}",
+            f"value cannot be converted to type {element.name} without overflow",
+            "choose a number that the dtype holds",
+        )
 
 
 def is_number(value: Any) -> bool:

@@ -145,6 +145,7 @@ class _no_grad:
 def _inplace_form(op: Op):
     """The decomposition of an op's in-place form."""
     first = op.signature.parameters[0].name
+    at = op.signature.names.index("dtype") if "dtype" in op.signature.names else 0
 
     def inplace(self, *rest):
         source = self
@@ -155,11 +156,13 @@ def _inplace_form(op: Op):
         if state.grad_enabled and (op.kind == COMPOSITE or first in op.saves):
             if self.requires_grad or any(getattr(value, "requires_grad", False) for value in rest):
                 source = call(lookup("clone"), (self,))  # the vjp needs the value before the write
+        if at and rest[at - 1] is None:  # computed in the dtype of what is written
+            rest = (*rest[: at - 1], self.dtype, *rest[at:])
         result = call(op, (source, *rest))
         if result is self:
             return self
         if result.dtype is not self.dtype:
-            if not dtypes.can_cast(result.dtype, self.dtype):
+            if at or not dtypes.can_cast(result.dtype, self.dtype):
                 raise DtypeError(
                     f"{op.name}_({describe_value(self)}, ...)",
                     f"result type {result.dtype} can't be cast to the desired output "
@@ -194,6 +197,7 @@ def derive(op: Op) -> Op:
             effects="writes",
             function=op.name in FUNCTIONS_TOO,
             inplace_of=op,
+            numbers=op.numbers,
             doc=f"{op.doc} Written into self.",
             torch=f"torch.Tensor.{signature.name}",
         )

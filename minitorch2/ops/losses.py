@@ -6,6 +6,8 @@ prediction.
 Source: torch.nn.functional's documentation.
 """
 
+import math
+
 import numpy
 
 from minitorch2.dispatch import call
@@ -35,10 +37,16 @@ def _reduced(loss, reduction):
 
 
 def _nll_loss(input, target, weight, ignore_index, reduction):
+    if not input.ndim:
+        raise ArgumentValueError(
+            f"nll_loss({describe_value(input)})",
+            "Expected 1 or more dimensions (got 0)",
+            "give one score for each class",
+        )
     at = 1 if input.ndim > 1 else 0
     expected = tuple(input.shape[:at]) + tuple(input.shape[at + 1 :])
     if tuple(target.shape) != expected:
-        batch = input.ndim > 2 and tuple(target.shape[:1]) == tuple(input.shape[:1])
+        batch = input.ndim > 1 and tuple(target.shape[:1]) == tuple(input.shape[:1])
         raise (ShapeError if batch else ArgumentValueError)(
             f"nll_loss({describe_value(input)}, target {describe_value(target)})",
             f"Expected target of shape {list(expected)}, got {list(target.shape)}",
@@ -86,7 +94,8 @@ def _cross_entropy(input, target, weight, ignore_index, reduction, label_smoothi
     logs = _op("log_softmax", input, at, None)
     if target.dtype.is_floating_point:  # class probabilities
         if tuple(target.shape) != tuple(input.shape):
-            raise ShapeError(
+            batch = input.ndim == 1 or tuple(target.shape[:1]) == tuple(input.shape[:1])
+            raise (ShapeError if batch else ArgumentValueError)(
                 f"cross_entropy({describe_value(input)}, target {describe_value(target)})",
                 "class probabilities must have the shape of the predictions",
                 "give one probability for each class, or class indices",
@@ -119,8 +128,10 @@ def _along(vector, dim, ndim):
 
 
 def _smooth_loss(logs, target, weight, reduction, smoothing, at):
-    if smoothing:
-        target = target * (1 - smoothing) + smoothing / max(logs.shape[at], 1)
+    if not logs.shape[at]:  # there are no classes
+        return logs.sum() * math.nan
+    if smoothing > 0:
+        target = target * (1 - smoothing) + smoothing / logs.shape[at]
     loss = logs * target
     if weight is not None:
         loss = loss * _along(weight, at, logs.ndim)
@@ -238,7 +249,6 @@ neural(
     _bce,
     "Cross-entropy of probabilities; logarithms are limited to -100.",
     precision="full",
-    accepts="f",
     same="input target",
 )
 neural(

@@ -193,7 +193,6 @@ neural(
     "hardtanh(Tensor input, float min_val=-1.0, float max_val=1.0) -> Tensor",
     _hardtanh,
     "input limited to [min_val, max_val].",
-    accepts="bif",
 )
 neural("relu6(Tensor input) -> Tensor", lambda x: _between(x, 0.0, 6.0), "input limited to [0, 6].")
 
@@ -257,6 +256,13 @@ neural(
 
 
 def _rms_norm(input, normalized_shape, weight, eps):
+    _check_scale(input, normalized_shape, "rms_norm", weight=weight)
+    if not input.ndim:
+        raise ArgumentValueError(
+            "rms_norm() of a 0-d tensor",
+            "Input tensor must have at least 1 dimensions, but got 0",
+            "reshape it",
+        )
     dims = _normalized_dims(input, normalized_shape, "rms_norm")
     if not input.dtype.differentiable:
         raise DtypeError(
@@ -264,7 +270,6 @@ def _rms_norm(input, normalized_shape, weight, eps):
             f"rms_norm is not defined for {input.dtype}",
             "convert it: x.float()",
         )
-    _check_scale(input, normalized_shape, "rms_norm", weight=weight)
     wide = _wide(input.contiguous())
     eps = _EPSILON[wide.dtype.to_real().name] if eps is None else eps
     result = wide * ((wide * wide).mean(dims, keepdim=True) + eps).rsqrt()

@@ -12,8 +12,10 @@ import warnings
 from typing import Any
 
 from minitorch2 import dtypes
+from minitorch2.autograd.modes import no_grad
 from minitorch2.dispatch import call, state
 from minitorch2.errors import ArgumentTypeError, AutogradError, DeviceError, DtypeError
+from minitorch2.layouts import Layout
 from minitorch2.ops.infer import describe, describe_value
 from minitorch2.ops.inplace import check_overlap
 from minitorch2.ops.memory_methods import resize_
@@ -33,14 +35,16 @@ def write_out(op: Op, args: tuple, out: Any) -> Any:
     targets = tuple(out) if several else (out,)
     wrong = [target for target in targets if not isinstance(target, Tensor)]
     if wrong or len(targets) != len(op.signature.returns):
-        wanted = len(op.signature.returns)
+        count = len(op.signature.returns)
         raise ArgumentTypeError(
             f"{describe(op, args)} with out={describe_value(out)}",
-            f"out= must be {'a Tensor' if wanted == 1 else f'a tuple of {wanted} Tensors'}",
+            f"out= must be {'a Tensor' if count == 1 else f'a tuple of {count} Tensors'}",
             "make it first: torch.empty(0)",
         )
     read = [value for value in _flat(args) if isinstance(value, Tensor)]
-    if state.grad_enabled and any(tensor.requires_grad for tensor in (*read, *targets)):
+    differentiable = op.vjp is not None or op.decomp is not None
+    wanted = differentiable and any(tensor.requires_grad for tensor in (*read, *targets))
+    if wanted and state.grad_enabled:
         raise AutogradError(
             f"{describe(op, args)} with out=",
             f"{op.name}(): functions with out=... arguments don't support automatic "
@@ -50,6 +54,10 @@ def write_out(op: Op, args: tuple, out: Any) -> Any:
     for target in targets:
         for tensor in read:
             check_overlap(target, tensor)
+    names = op.signature.names
+    if "dtype" in names and args[names.index("dtype")] is None and len(targets) == 1:
+        at = names.index("dtype")  # computed in the dtype of what is written
+        args = (*args[:at], targets[0].dtype, *args[at + 1 :])
     found = call(op, args)
     results = found if isinstance(found, tuple) else (found,)
     for target, result in zip(targets, results, strict=True):
@@ -78,7 +86,8 @@ def _write(op: Op, args: tuple, target: Tensor, result: Tensor) -> None:
         )
     if target.shape != result.shape:
         _resize(op, target, result)
-    call(lookup("copy_"), (target, result, False))
+    with no_grad():
+        call(lookup("copy_"), (target, result, False))
 
 
 def _resize(op: Op, target: Tensor, result: Tensor) -> None:
@@ -92,3 +101,6 @@ def _resize(op: Op, target: Tensor, result: Tensor) -> None:
             stacklevel=5,
         )
     resize_(target, tuple(result.shape))
+    if result.layout.is_dense():  # laid out as the result is
+        layout = Layout(result.layout.shape, result.layout.strides, target.layout.offset)
+        target.layout, target._array, target.key = layout, None, None

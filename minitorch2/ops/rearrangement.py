@@ -7,7 +7,7 @@ Source: torch's documentation of each function.
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
-from minitorch2.errors import DimensionError, OperationError, ShapeError
+from minitorch2.errors import ArgumentTypeError, DimensionError, OperationError, ShapeError
 from minitorch2.layouts import normalize_dim
 from minitorch2.ops.composites import composite, like
 from minitorch2.ops.infer import describe_value
@@ -86,6 +86,12 @@ def _repeat_interleave(self, repeats, dim, output_size):
         index = (places.unsqueeze(1) >= ends).sum(1)
         return _op("index_select", self, dim, index)
     count = int(repeats.item()) if isinstance(repeats, Tensor) else repeats
+    if isinstance(count, float):
+        raise ArgumentTypeError(
+            f"repeat_interleave({describe_value(self)}, {count})",
+            "repeats must be an int or a tensor of ints, not float",
+            "repeat a whole number of times",
+        )
     if count < 0:
         raise OperationError(
             f"repeat_interleave({describe_value(self)}, {count})", "repeats can not be negative"

@@ -108,6 +108,7 @@ SPELLED: dict[str, Callable] = {
         outputs, inputs, starts, materialize_grads=True
     ),
     "alias": lambda x: x.view_as(x),
+    "after": lambda x, other: x.view_as(x),
     "contiguous_copy": lambda x: x.clone(memory_format=torch.contiguous_format),
     "as_strided_add": _strided_add,
     "uniform": lambda seed, counter, size, dtype: torch.rand(size, dtype=dtype),
