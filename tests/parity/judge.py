@@ -94,7 +94,6 @@ SPELLED: dict[str, Callable] = {
     "fft_r2c": lambda x, dim, norm: torch.fft.rfft(x, dim=dim, norm=norm),
     "fft_c2r": lambda x, dim, size, norm: torch.fft.irfft(x, size, dim, norm),
     "linalg_lu_parts": _lu_parts,
-    "after": lambda x, other: x.view_as(x),
     "rebase": lambda x, data: x + (data - x).detach(),
     "bit_entropy": lambda x, y: torch.nn.functional.binary_cross_entropy(x, y, reduction="none"),
     "reshape": torch.Tensor.reshape,
