@@ -19,12 +19,12 @@ from minitorch2.autograd.graph import Node, spec_of
 from minitorch2.dispatch import call, origin_scope, state
 from minitorch2.jit.autodiff.control_flow import Controls
 from minitorch2.jit.autodiff.tracer import Tracer
-from minitorch2.jit.ir.graph import Argument, Graph, Value
+from minitorch2.jit.ir.graph import Argument, Graph, Value, values_in
 from minitorch2.jit.ir.graph import Node as GraphNode
 from minitorch2.jit.shapes.environment import ShapeEnvironment
 from minitorch2.jit.shapes.size_expression import Size, SizeExpression
 from minitorch2.jit.shapes.symbolic_size import as_size
-from minitorch2.ops.table import CONTROL, lookup
+from minitorch2.ops.table import COMPOSITE, CONTROL, lookup
 from minitorch2.tensors import Tensor
 
 
@@ -53,6 +53,8 @@ class Functional:
     `writes` are (input, output index) of values to write back that carry gradients; those without
     stand in the graph itself. `random_count` is how many counters one call uses. `reaches` says
     for each output which inputs get a gradient from it: zeros, where all of it was overwritten.
+    `held` are inputs that a layer (an op defined by others) reads as a whole: a program that writes
+    into them before the backward does not expect one, so the backward may read them.
     """
 
     graph: Graph
@@ -62,6 +64,7 @@ class Functional:
     random_count: Size | None
     differentiable: tuple[bool, ...] = ()
     reaches: tuple[frozenset[int], ...] = ()
+    held: frozenset[int] = frozenset()
 
     @property
     def name(self) -> str:
@@ -171,7 +174,18 @@ def _finish(
     random_count = tracer.random_count()
     extra = (False,) * (len(builder.inputs) - len(requires_grad))
     return Functional(builder.build(), plans, requires_grad + extra, writes, random_count,
-                      tuple(outputs.flags), tuple(outputs.reaches))  # fmt: skip
+                      tuple(outputs.flags), tuple(outputs.reaches), _held(captured))  # fmt: skip
+
+
+def _held(captured: Graph) -> frozenset[int]:
+    """The inputs that composite rows read (other than copies, views and arithmetic)."""
+    read = {
+        value
+        for node in captured.nodes
+        if lookup(node.op).kind == COMPOSITE and not lookup(node.op).inplace_of
+        for value in values_in(node.args)
+    }
+    return frozenset(n for n, each in enumerate(captured.inputs) if each.value in read)
 
 
 class _Outputs:

@@ -5,8 +5,9 @@ hands to the second, and the reason for each. Everything that the outputs need i
 forward; what depends on a tangent is computed in the backward. Of the rest, saving.py chooses what
 is saved and what the backward computes again, shortly before it is needed.
 
-An input that the derivatives read anyway is there in the backward; any other one, and one that the
-program writes, would have to be copied, so that the program may change it in between as in eager.
+An input that the derivatives read anyway, or a whole layer does, is there in the backward; any
+other one, and one that the program writes, would have to be copied, so that the program may change
+it in between as in eager.
 
 Source: PyTorch's min-cut partitioner (AOTAutograd).
 """
@@ -66,17 +67,22 @@ class Partition:
 
 
 def partition(
-    joint: Joint, output_count: int, written: Iterable[int] = (), budget: float = 1.0
+    joint: Joint,
+    output_count: int,
+    written: Iterable[int] = (),
+    budget: float = 1.0,
+    held: Iterable[int] = (),
 ) -> Partition:
     """Cut a joint graph whose first `output_count` outputs are the forward's.
 
     `written` are inputs that are written after the forward has run. `budget` is the fraction of
-    the bytes that would be saved without one (at 1.0) that may be saved.
+    the bytes that would be saved without one (at 1.0) that may be saved. `held` are inputs that are
+    there in the backward like those that the derivatives read.
     """
     graph = joint.graph
     first_tangent = len(graph.inputs) - len(joint.tangent_outputs)
     changed = set(written) | {index for index, _ in graph.writes}
-    problem, behind = _problem(graph, first_tangent, output_count, changed)
+    problem, behind = _problem(graph, first_tangent, output_count, changed, set(held))
     choice = choose(problem, budget)
     inputs = {declared.value: index for index, declared in enumerate(graph.inputs)}
     free = {value for value, bytes in problem.given.items() if not bytes}
@@ -133,7 +139,7 @@ def _numbers(before: Graph, after: Graph) -> dict[Value, Value]:
 
 
 def _problem(
-    graph: Graph, first_tangent: int, output_count: int, changed: set[int]
+    graph: Graph, first_tangent: int, output_count: int, changed: set[int], held: set[int]
 ) -> tuple[Problem, tuple[Node, ...]]:
     """What saving.py has to choose from, and the nodes behind the cut."""
     tangents = {declared.value for declared in graph.inputs[first_tangent:]}
@@ -157,8 +163,9 @@ def _problem(
     read = {value for node in late for value in values_in(node.args)}
     costs, given = Costs(graph), {}
     for index, declared in enumerate(graph.inputs[:first_tangent]):
-        there = declared.value in read.union(gradients) and index not in changed
-        given[declared.value] = 0 if there else costs.bytes_of(declared.value)
+        there = declared.value in read.union(gradients) or index in held
+        free = there and index not in changed
+        given[declared.value] = 0 if free else costs.bytes_of(declared.value)
     first = frozenset(node.results[0] for node in late)
     return Problem(costs, tuple(before), demanded, given, first_runs=first), tuple(behind)
 

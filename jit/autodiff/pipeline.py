@@ -80,7 +80,7 @@ def _training(
         joint = replace(joint, graph=optimize(joint.graph, options, unit))
     written = [position for position, _ in functional.writes]
     count = len(functional.graph.outputs)
-    halves = partition(joint, count, written, options.memory_budget)
+    halves = partition(joint, count, written, options.memory_budget, functional.held)
     _check(halves.forward)
     _check(halves.backward)
     emit("autodiff.partition", unit, halves, budget=options.memory_budget,
