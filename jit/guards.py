@@ -435,11 +435,12 @@ def plain_guard(
 
 def mode_guards(grad_enabled: bool) -> list[Guard]:
     """The modes that all operations depend on: grad mode, other modes, default dtype."""
-    element = dtypes.get_default_dtype()
+    element, state = dtypes.get_default_dtype(), dispatch.state
+    changed = f"<STATE>.grad_enabled is not {grad_enabled} or <STATE>.modes"
     return [
-        plain_guard("grad-mode", (), f"<STATE>.grad_enabled is not {grad_enabled} or <STATE>.modes",
+        plain_guard("grad-mode", (), f"{changed} or <STATE>.inference is not {state.inference}",
                     f"gradients were {'on' if grad_enabled else 'off'} and no mode was active",
-                    None, STATE=dispatch.state),
+                    None, STATE=state),
         plain_guard("autocast", (), "<STATE>.autocast is not <DTYPE>",
                     f"autocast was {dispatch.state.autocast or 'off'}", None,
                     STATE=dispatch.state, DTYPE=dispatch.state.autocast),

@@ -83,6 +83,8 @@ def go_on(piece: Piece, values: tuple) -> Any:
                     return run(*values)
                 values = run.host(*values)
             except GraphFailed:
+                run = None  # left before Python runs, which would see the exception as active
+            if run is None:
                 return cache.fn(*values)
             piece = run
     finally:

@@ -56,6 +56,7 @@ class Attempt:
     def __init__(
         self, fn: Any, args: tuple, kwargs: dict[str, Any], unit: str, chosen: Any,
         place: Place | None, step: int | None = None, reason: GraphBreak | None = None,
+        resume: bool = False,
     ):  # fmt: skip
         names = argument_names(len(args), tuple(kwargs), _parameter_names(fn))
         positional = tuple(place.names() if place is not None else names)
@@ -69,7 +70,7 @@ class Attempt:
             self.machine.stop_step = step
         self.reason = reason
         self.fn, self.args, self.kwargs, self.unit, self.place = fn, args, kwargs, unit, place
-        self.finished = False
+        self.finished, self.resume = False, resume
         self.emitter: Emitter | None = None
 
     def run(self) -> CapturedProgram:
@@ -131,6 +132,9 @@ class Attempt:
     ) -> CapturedProgram:
         state = self.state
         self.emitter = emitter = Emitter(state, self.fn)
+        emitter.shares = stop is not None
+        if self.resume:
+            emitter.raised = self.machine.raised_at
         text = emitter.finish(
             result, dict(zip(_MODES, zip(before, after, strict=True), strict=True))
         )
@@ -176,7 +180,8 @@ class Attempt:
             return error.step
         if self.finished:  # something that leaves could not be built: where was it made?
             refused = self.emitter.refused if self.emitter is not None else []
-            steps = [machine.made_at[id(v)][0] for v in refused if id(v) in machine.made_at]
+            origins = machine.made_at | machine.raised_at
+            steps = [origins[id(value)][0] for value in refused if id(value) in origins]
             return steps[0] if steps else None
         if not isinstance(error, GraphBreak) or error.row.runs == CALL:
             return None
@@ -188,6 +193,9 @@ class Attempt:
     def reason_at(self, error: Exception, found: GraphBreak) -> GraphBreak:
         """Why the next run stops earlier."""
         if isinstance(error, RaisedHere):
+            return GraphBreak("exception-lives-on", "an exception is raised")
+        refused = self.emitter.refused if self.emitter is not None else []
+        if any(id(value) in self.machine.raised_at for value in refused):
             return GraphBreak("exception-lives-on", "an exception is raised")
         if self.finished:
             return GraphBreak("made-by-python", found.detail)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 import types
 from collections import defaultdict, deque
+from collections.abc import Collection
 from typing import Any
 
 from minitorch2.creation import tensor
@@ -28,7 +29,11 @@ from minitorch2.jit.capture.state import CaptureState, InputTensor
 from minitorch2.jit.capture.values.base import Lazy, Value
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.containers import FIXED, ContainerObject
-from minitorch2.jit.capture.values.functions import FunctionValue
+from minitorch2.jit.capture.values.functions import (
+    FunctionValue,
+    MethodValue,
+    PartialValue,
+)
 from minitorch2.jit.capture.values.keys import Key
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.namespaces import CellValue
@@ -41,6 +46,7 @@ from minitorch2.tensors import Tensor
 
 HEAP = 1 << 9  # set for classes made by a class statement
 PLAIN = (int, float, bool, str, bytes, type(None))
+SHARED = (TupleValue, MethodValue, PartialValue)  # built by an expression, but one object each
 
 
 class Emitter:
@@ -56,6 +62,8 @@ class Emitter:
         self.lines: list[str] = []
         self.outputs: list[Tensor] = []
         self.refused: list[Value] = []  # what cannot be built, the innermost first
+        self.raised: Collection[int] = ()  # ids of exceptions that only Python can have raised
+        self.shares = False  # whether what is built twice must be one object
         self._names: dict[int, str] = {}
         self._busy: set[int] = set()
         self._memory: set[int] = set()
@@ -76,7 +84,12 @@ class Emitter:
             raise GraphBreak("unknown-object", f"{value.describe()} contains itself")
         self._busy.add(id(value))
         try:
-            return value.emit(self)
+            if id(value) in self.raised:
+                raise GraphBreak("unknown-object", f"{value.describe()} has a traceback")
+            text = value.emit(self)
+            if self.shares and not text.isidentifier() and isinstance(value, SHARED):
+                return self.assign(value, text)
+            return text
         except GraphBreak:
             self.refused.append(value)
             raise

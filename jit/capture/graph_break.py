@@ -117,6 +117,12 @@ ROWS = (
         ("Turn it into a list or a tuple, when it is small.",),
     ),
     Row(
+        "frame",
+        "The program takes hold of its own frame, which must be the real one from here to its end.",
+        ("Look at the frame outside of the compiled function.",),
+        REST,
+    ),
+    Row(
         "debugger",
         "A debugger looks at the frame from now on.",
         ("Take it out again.",),

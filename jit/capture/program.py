@@ -46,7 +46,7 @@ def capture(
     step: int | None = None
     reason: GraphBreak | None = None
     while True:
-        attempt = Attempt(fn, args, kwargs, unit, chosen, place, step, reason)
+        attempt = Attempt(fn, args, kwargs, unit, chosen, place, step, reason, resume)
         try:
             program = attempt.run()
             attempt.tell(program)

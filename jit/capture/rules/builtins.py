@@ -6,6 +6,7 @@ In: the values of a call. Out: the value it returns. `RULES` maps each function 
 from __future__ import annotations
 
 import builtins
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -279,16 +280,15 @@ for _talker in (print, input, open, exec, eval, compile):
 
 @rule(breakpoint)
 def _breakpoint(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    machine.stop("debugger", "breakpoint()")
+    own = len(machine.state.frames) == 1
+    machine.stop("debugger" if own else "input-output", "breakpoint()")
 
 
 @rule(sys._getframe)
 def _getframe(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    """The library looks at frames for its own ends, only for a moment."""
-    frames = machine.state.frames
-    names = [frame.globals.table.get("__name__", "") for frame in frames[-2:]]
-    asked = names[-1] != "inspect" if len(names) < 2 else names[-1] == "inspect"
-    own = not is_trusted_module(names[-1]) or (asked and not is_trusted_module(names[0]))
+    """Whether it is the frame of the compiled function that is taken."""
+    above = machine.index_of(args[0], "frame") if args else 0
+    own = len(machine.state.frames) == above + 1
     machine.stop("frame" if own else "unknown-call", "sys._getframe()")
 
 

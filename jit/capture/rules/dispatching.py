@@ -101,6 +101,8 @@ def function_rule(function: Any) -> Any:
         return run_numpy
     if function.__module__ in PURE_LIBRARY and not function.__code__.co_flags & 0x20:
         return run_known
+    if function.__module__ == "pdb" and function.__name__ == "set_trace":
+        return lambda machine, function, args, kwargs: RULES[breakpoint](machine, args, kwargs)
     return package_rule(function)
 
 

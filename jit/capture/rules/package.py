@@ -118,6 +118,12 @@ def _is_grad_enabled(
     return Constant(dispatch.state.grad_enabled)
 
 
+def _is_inference_mode_enabled(
+    machine: Machine, function: Any, args: Arguments, kwargs: Keywords
+) -> Value | None:
+    return Constant(dispatch.state.inference)
+
+
 def _is_compiling(
     machine: Machine, function: Any, args: Arguments, kwargs: Keywords
 ) -> Value | None:
@@ -171,6 +177,7 @@ def _mentions_tensor(data: Any) -> bool:
 
 BY_NAME: dict[str, Rule] = {
     "is_grad_enabled": _is_grad_enabled,
+    "is_inference_mode_enabled": _is_inference_mode_enabled,
     "is_compiling": _is_compiling,
     "is_tensor": _is_tensor,
     "tensor": _tensor,

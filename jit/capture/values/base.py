@@ -11,6 +11,7 @@ for writing. What a kind of value does not know ends the capture with a graph br
 
 from __future__ import annotations
 
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.graph_break import GraphBreak
@@ -189,7 +190,8 @@ class NativeMethod(Value):
         self.owner, self.name = owner, name
 
     def python_type(self) -> type:
-        return type([].append)
+        found = getattr(self.owner.python_type(), self.name, None)
+        return MethodType if isinstance(found, FunctionType) else type([].append)
 
     def lower(self, machine: Machine) -> Any:
         return getattr(self.owner.lower(machine), self.name)

@@ -265,10 +265,10 @@ def left_at(function: Any, make: Any, monkeypatch: pytest.MonkeyPatch, step: int
     """The outcomes of two calls that break before instruction `step` of their first piece."""
     original = Attempt.__init__
 
-    def stopping(self, fn, args, kwargs, unit, chosen, place, at=None, reason=None):
+    def stopping(self, fn, args, kwargs, unit, chosen, place, at=None, reason=None, resume=True):
         if at is None and place is None:
             at, reason = step, GraphBreak("unknown-call", "a break for a test")
-        original(self, fn, args, kwargs, unit, chosen, place, at, reason)
+        original(self, fn, args, kwargs, unit, chosen, place, at, reason, resume)
 
     with monkeypatch.context() as patch:
         patch.setattr(Attempt, "__init__", stopping)
@@ -295,10 +295,10 @@ def test_left_again_and_again(function, width, monkeypatch):
     expected = outcome(function, make)
     original = Attempt.__init__
 
-    def stopping(self, fn, args, kwargs, unit, chosen, place, at=None, reason=None):
+    def stopping(self, fn, args, kwargs, unit, chosen, place, at=None, reason=None, resume=True):
         if at is None:
             at, reason = width, GraphBreak("unknown-call", "a break for a test")
-        original(self, fn, args, kwargs, unit, chosen, place, at, reason)
+        original(self, fn, args, kwargs, unit, chosen, place, at, reason, resume)
 
     monkeypatch.setattr(Attempt, "__init__", stopping)
     cache = compiled(function, fullgraph=False)
