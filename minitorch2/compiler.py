@@ -13,12 +13,9 @@ from collections.abc import Callable
 from typing import Any
 
 from minitorch2 import compiling
-from minitorch2.dispatch import state
+from minitorch2.dispatch import is_compiling, state
 
-
-def is_compiling() -> bool:
-    """Whether the code that asks is being captured."""
-    return state.capturing
+__all__ = ["disable", "is_compiling", "is_dynamo_compiling", "list_backends", "register_backend"]
 
 
 def is_dynamo_compiling() -> bool:

@@ -179,3 +179,8 @@ def origin_scope(origin: Origin | None) -> Iterator[None]:
 def current_origin() -> Origin | None:
     """The Origin in force for what is being recorded."""
     return state.origin
+
+
+def is_compiling() -> bool:
+    """Whether the code that asks is being captured."""
+    return state.capturing

@@ -12,6 +12,7 @@ from minitorch2.creation import full
 from minitorch2.optim.optimizer import (
     Optimizer,
     count_step,
+    counted,
     decayed,
     new_step,
     require,
@@ -64,7 +65,7 @@ class Adagrad(Optimizer):
         return {"step": new_step(), "sum": total}
 
     def update(self, parameter: Any, grad: Any, state: dict, group: dict) -> None:
-        step = count_step(state)
+        step = counted(state)
         grad = decayed(grad, parameter, group["weight_decay"])
         size = group["lr"] / (1 + (step - 1) * group["lr_decay"])
         total = state["sum"]

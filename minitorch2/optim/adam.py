@@ -11,9 +11,10 @@ from typing import Any
 
 from minitorch2.optim.optimizer import (
     Optimizer,
-    count_step,
+    counted,
     new_step,
     require,
+    square_root,
     zeros_like_parameter,
 )
 
@@ -69,7 +70,7 @@ class Adam(Optimizer):
 
     def update(self, parameter: Any, grad: Any, state: dict, group: dict) -> None:
         (beta1, beta2), lr, decay = group["betas"], group["lr"], group["weight_decay"]
-        step = count_step(state)
+        step = counted(state)
         if decay != 0:
             if group["decoupled_weight_decay"]:
                 parameter.mul_(1 - lr * decay)
@@ -83,7 +84,7 @@ class Adam(Optimizer):
             square = largest.copy_(largest.maximum(square))
         # The averages started at zero; dividing by 1 - beta^step makes up for it.
         size = lr / (1 - beta1**step)
-        scale = (1 - beta2**step).sqrt()
+        scale = square_root(1 - beta2**step)
         parameter.sub_(mean / (square.sqrt() / scale + group["eps"]) * size)
 
 

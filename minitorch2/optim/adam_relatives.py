@@ -14,6 +14,7 @@ from minitorch2.ops.table import lookup
 from minitorch2.optim.optimizer import (
     Optimizer,
     count_step,
+    counted,
     new_step,
     require,
     zeros_like_parameter,
@@ -82,7 +83,7 @@ class Adamax(_AdamLike):
 
     def update(self, parameter: Any, grad: Any, state: dict, group: dict) -> None:
         beta1, beta2 = group["betas"]
-        step = count_step(state)
+        step = counted(state)
         grad = self.decayed(parameter, grad, group)
         mean, largest = state["exp_avg"], state["exp_inf"]
         mean.lerp_(grad, 1 - beta1)

@@ -14,6 +14,7 @@ values: step counts are tensors, so a compiled training step need not be compile
 Source: torch.optim.Optimizer.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -21,6 +22,7 @@ from typing import Any
 from minitorch2.autograd.graph import RemovableHandle
 from minitorch2.autograd.modes import enable_grad, no_grad
 from minitorch2.creation import zeros
+from minitorch2.dispatch import is_compiling
 from minitorch2.dtypes import float32, float64
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError
 from minitorch2.tensors import Tensor
@@ -244,6 +246,24 @@ def count_step(state: dict[str, Any]) -> Any:
     step = state["step"]
     step += 1
     return step.to(float64)
+
+
+def counted(state: dict[str, Any]) -> Any:
+    """Count one update; the new count, a number where that is no news to a compiled program.
+
+    Captured code must not look at it (it would be compiled for that count alone): there it is a
+    0-d tensor in double precision.
+    """
+    if is_compiling():
+        return count_step(state)
+    step = state["step"]
+    step += 1
+    return step.item()
+
+
+def square_root(value: Any) -> Any:
+    """The square root of a number or of a tensor."""
+    return math.sqrt(value) if isinstance(value, float) else value.sqrt()
 
 
 def zeros_like_parameter(parameter: Any) -> Any:

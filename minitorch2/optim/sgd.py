@@ -61,4 +61,4 @@ class SGD(Optimizer):
             else:
                 velocity.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
             grad = grad.add(velocity, alpha=momentum) if group["nesterov"] else velocity
-        parameter.add_(grad, alpha=-group["lr"])
+        parameter.sub_(grad * group["lr"])
