@@ -17,5 +17,6 @@ explain.py   mt2 explain
 run.py       mt2 run
 doctor.py    mt2 doctor
 ops.py       mt2 ops
+opt.py       mt2 opt
 cache.py     mt2 cache
 """

@@ -6,6 +6,7 @@ In: the command line. Out: what the sub-command prints, and its exit code.
     mt2 run train.py          run a torch script on minitorch2
     mt2 doctor                check this machine
     mt2 ops gelu              look up an operation
+    mt2 opt < graph.ir        run passes on a graph
     mt2 cache                 see and clear the compiled kernels
 
 Source: https://click.palletsprojects.com/
@@ -18,6 +19,7 @@ from minitorch2.cli.cache import cache
 from minitorch2.cli.doctor import doctor
 from minitorch2.cli.explain import explain
 from minitorch2.cli.ops import ops
+from minitorch2.cli.opt import opt
 from minitorch2.cli.run import run
 
 
@@ -27,7 +29,7 @@ def main() -> None:
     """minitorch2: the PyTorch 2 stack, small enough to read and watch."""
 
 
-for command in (explain, run, doctor, ops, cache):
+for command in (explain, run, doctor, ops, opt, cache):
     main.add_command(command)
 
 if __name__ == "__main__":

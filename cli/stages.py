@@ -96,6 +96,13 @@ STAGES = (
     ),
     *_passes(),
     Stage(
+        "passes.ledger",
+        "changes of numbers",
+        "What numerics='fast' allowed: each of these can show in the last bits of a result.",
+        "text",
+        "jit/passes/notes.py",
+    ),
+    Stage(
         "passes.optimized",
         "optimized graph",
         "What the passes left.",

@@ -4,6 +4,7 @@ Files, in reading order:
 
     pipeline                           which passes run, in which order
     options                            what they may do
+    notes                              what they did, in words
     rebuild                            the walk that most passes share
     effects                            which nodes may be dropped or merged
     commutative                        which ops may exchange their operands

@@ -16,6 +16,7 @@ Source: LLVM's pass manager; onnx_ir's pass infrastructure.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from minitorch2.artifacts import emit, listening
@@ -27,6 +28,7 @@ from minitorch2.jit.passes.canonicalize import canonicalize
 from minitorch2.jit.passes.eliminate_common_subexpressions import eliminate_common_subexpressions
 from minitorch2.jit.passes.eliminate_dead_code import eliminate_dead_code
 from minitorch2.jit.passes.fold_constants import fold_constants
+from minitorch2.jit.passes.notes import Note, collected, repeat
 from minitorch2.jit.passes.options import DEFAULT, PassOptions
 from minitorch2.jit.passes.rules import apply_rules
 from minitorch2.jit.passes.simplify_views import simplify_views
@@ -48,22 +50,41 @@ def optimize(graph: Graph, options: PassOptions = DEFAULT, unit: str = "") -> Gr
     """Run the pipeline. Raises VerificationError when a checked graph breaks the rules."""
     if config.check:
         _check(graph, "before the passes")
+    ledger: list[Note] = []
     for function in PIPELINE:
         if options.allows(function.__name__):
-            graph = run_pass(function, graph, options, unit)
+            with collected() as notes:
+                graph = run_pass(function, graph, options, unit)
+            ledger += [each for each in notes if each.changes_bits]
+    if ledger:
+        emit("passes.ledger", unit, Ledger(tuple(ledger)), changes=list(map(str, ledger)))
     emit("passes.optimized", unit, graph)
     return graph
 
 
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """Every change that can show in the bits of a result."""
+
+    notes: tuple[Note, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.notes))
+
+
 def run_pass(function: Pass, graph: Graph, options: PassOptions, unit: str = "") -> Graph:
     """Run one pass, with its check and its event."""
-    result = function(graph, options)
+    with collected() as notes:
+        result = function(graph, options)
+    for each in notes:
+        repeat(each)
     if config.check:
         _check(result, f"after the pass {function.__name__}")
     if listening():
         before, after = str(graph), str(result)
         if before != after:
-            emit(f"passes.{function.__name__}", unit, result, before=before, after=after)
+            emit(f"passes.{function.__name__}", unit, result, before=before, after=after,
+                 notes=list(map(str, notes)))  # fmt: skip
     return result
 
 

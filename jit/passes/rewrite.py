@@ -50,6 +50,7 @@ from minitorch2.jit.ir.graph import (
 )
 from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.passes.commutative import is_commutative
+from minitorch2.jit.passes.notes import note
 from minitorch2.jit.passes.rebuild import Rebuilder, rebuild
 from minitorch2.jit.syntax import expression
 from minitorch2.ops.signature import REQUIRED
@@ -185,8 +186,14 @@ def _first(
     for rule in by_root.get(node.op, ()):
         found = try_rule(rule, rebuilder, node)
         if not isinstance(found, Refusal):
+            result = f"{found}" if isinstance(found, Value) else _call_text(found)
+            note(f"{rule.name}: {_call_text(node)} => {result}", node, rule.fast_math)
             return found
     return None
+
+
+def _call_text(node: Node) -> str:
+    return str(node).partition(" = ")[2]
 
 
 # Matching: a generator of Matches and Refusals, because commutative ops can match in two ways.
