@@ -1,4 +1,5 @@
 """Breaks in functions that are called, in half-built calls and expressions, in generators."""
+# ruff: noqa: C416, UP031 -- odd spellings are what is tested
 
 import functools
 import inspect

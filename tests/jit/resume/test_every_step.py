@@ -1,4 +1,5 @@
 """A call can be left before every instruction of a function, and goes on as if nothing had been."""
+# ruff: noqa: B009, B905, C417, F821, UP031 -- odd spellings are what is tested
 
 import contextlib
 from typing import Any

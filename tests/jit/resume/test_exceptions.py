@@ -1,4 +1,5 @@
 """Exceptions that an operation run by Python raises, and breaks inside try, except and finally."""
+# ruff: noqa: B012, B018, UP031 -- odd spellings are what is tested
 
 import pytest
 

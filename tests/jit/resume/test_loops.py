@@ -1,4 +1,5 @@
 """Breaks inside loops: the same places again and again, in one flat loop of the driver."""
+# ruff: noqa: C417 -- odd spellings are what is tested
 
 import itertools
 import sys
