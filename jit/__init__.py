@@ -13,4 +13,34 @@ cache     the entries of one compiled function, and why there is another
 autodiff  captured graph to functional, joint, forward and backward graphs
 passes    the optimizer: one file a pass
 syntax    Python's own parser, for one thread at a time
+scripting torch.jit's names, for scripts that use them
 """
+
+from minitorch2.jit.scripting import (
+    Attribute,
+    Final,
+    ScriptFunction,
+    ScriptModule,
+    annotate,
+    export,
+    fork,
+    freeze,
+    ignore,
+    interface,
+    is_scripting,
+    is_tracing,
+    isinstance_of,
+    load,
+    optimize_for_inference,
+    optimized_execution,
+    save,
+    script,
+    script_method,
+    set_fusion_strategy,
+    trace,
+    trace_module,
+    unused,
+    wait,
+)
+
+globals()["isinstance"] = isinstance_of  # torch.jit.isinstance

@@ -111,6 +111,7 @@ from minitorch2 import (
     nn,
     optim,
     overrides,
+    special,
     types,
     utils,
     version,
@@ -171,6 +172,7 @@ from minitorch2.array_functions import (
 )
 from minitorch2.autograd import forward_ad as _forward_ad
 from minitorch2.autograd import functional as _functional
+from minitorch2.autograd import profiler as _autograd_profiler
 from minitorch2.control_flow import cond, while_loop
 from minitorch2.creation import (
     arange,

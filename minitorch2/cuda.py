@@ -72,3 +72,102 @@ def _typed(name: str) -> Any:
 FloatTensor, DoubleTensor, HalfTensor, LongTensor, IntTensor, BoolTensor, ByteTensor = (
     _typed(f"{name}Tensor") for name in ("Float", "Double", "Half", "Long", "Int", "Bool", "Byte")
 )
+
+
+def _none_of(name: str) -> Any:
+    def function(device: Any = None) -> int:
+        return 0
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{name.replace('_', ' ').capitalize()} on the GPU: 0 bytes."
+    return function
+
+
+_AMOUNTS = (
+    "memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved",
+    "memory_cached", "max_memory_cached",
+)  # fmt: skip
+(
+    memory_allocated,
+    max_memory_allocated,
+    memory_reserved,
+    max_memory_reserved,
+    memory_cached,
+    max_memory_cached,
+) = map(_none_of, _AMOUNTS)
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Nothing to reset."""
+
+
+def reset_max_memory_allocated(device: Any = None) -> None:
+    """Nothing to reset."""
+
+
+def ipc_collect() -> None:
+    """Nothing to collect."""
+
+
+def memory_stats(device: Any = None) -> dict[str, Any]:
+    """No statistics."""
+    return {}
+
+
+def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
+    """A sentence instead of a table."""
+    return "no CUDA device is in use"
+
+
+def set_device(device: Any) -> None:
+    """Nothing to choose."""
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """Whether a GPU computes with bfloat16: there is none."""
+    return False
+
+
+def get_arch_list() -> list[str]:
+    """The generations of GPUs this build has code for: none."""
+    return []
+
+
+def get_rng_state_all() -> list:
+    """The generators of all GPUs: none."""
+    return []
+
+
+def set_rng_state_all(new_states: Any) -> None:
+    """Nothing to set."""
+
+
+def get_device_properties(device: Any = None) -> Any:
+    """A GPU's properties; DeviceError, as there is none."""
+    raise DeviceError("cuda.get_device_properties()", "no CUDA device is available", "use the CPU")
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """Free and total bytes of a GPU; DeviceError, as there is none."""
+    raise DeviceError("cuda.mem_get_info()", "no CUDA device is available", "use the CPU")
+
+
+class _Absent:
+    """A thing of a GPU; making one raises DeviceError, as there is none."""
+
+    def __init__(self, *args: Any, **options: Any):
+        raise DeviceError(
+            f"cuda.{type(self).__name__}()", "no CUDA device is available", "use the CPU"
+        )
+
+
+class Stream(_Absent):
+    """A queue of work on a GPU: DeviceError."""
+
+
+class Event(_Absent):
+    """A mark in a queue of work on a GPU: DeviceError."""
+
+
+class CUDAGraph(_Absent):
+    """Work recorded on a GPU: DeviceError."""

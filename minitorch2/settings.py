@@ -11,11 +11,13 @@ run, so "deterministic" is always true of them and the switch only remembers wha
 Source: torch's documentation of each function.
 """
 
+import warnings
 from typing import Any
 
 from minitorch2 import dtypes
+from minitorch2.devices import CPU, as_device, device
 from minitorch2.dispatch import state
-from minitorch2.errors import ArgumentValueError
+from minitorch2.errors import ArgumentValueError, DeviceError
 
 _MODES = ("default", "warn", "error")
 _kept: dict[str, Any] = {"deterministic": 0, "warn_always": False, "interop": 1, "cache": True}
@@ -140,3 +142,38 @@ def typename(obj: Any) -> str:
     kind = obj if isinstance(obj, type) else type(obj)
     module = "" if kind.__module__ in ("builtins", "") else kind.__module__ + "."
     return module + kind.__qualname__
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """Remember how exact products need to be: they are computed in float32 in any case."""
+    if precision not in ("highest", "high", "medium"):
+        text = f"{precision} is not one of 'highest', 'high', or 'medium'; the call has no effect."
+        warnings.warn(text, UserWarning, stacklevel=2)
+        return
+    _kept["matmul"] = precision
+
+
+def get_float32_matmul_precision() -> str:
+    """What set_float32_matmul_precision was last given."""
+    return _kept.get("matmul", "highest")
+
+
+def set_default_device(device: Any) -> None:
+    """Make the CPU the place of new tensors, which it is; DeviceError for any other device."""
+    where = as_device(device)
+    if where.type != "cpu":
+        raise DeviceError(
+            f"set_default_device({str(where)!r})",
+            "new tensors are made on the CPU unless a call says otherwise",
+            f"name the device where a tensor is made: torch.zeros(3, device={str(where)!r})",
+        )
+
+
+def get_default_device() -> device:
+    """The CPU."""
+    return CPU
+
+
+def _assert(condition: Any, message: str) -> None:
+    """AssertionError with a message unless the condition holds."""
+    assert condition, message

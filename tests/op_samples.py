@@ -21,6 +21,7 @@ from tests.samples import (
     shapes,
     special,
     statistics,
+    whole_numbers,
     windows,
 )
 from tests.samples.pointwise import pointwise_samples
@@ -37,6 +38,7 @@ OWN = {
     **statistics.OWN,
     **matrices.OWN,
     **complexes.OWN,
+    **whole_numbers.OWN,
 }
 
 __all__ = ["Sample", "TensorSpec", "build", "rows", "samples", "specs_in"]

@@ -14,6 +14,7 @@ gradcheck   compares vjps with finite differences
 public      backward, grad and the names of torch.autograd
 functional  vjp, jvp, Jacobians of functions of tuples; stands above minitorch2.func
 forward_ad  dual tensors; so does it
+profiler    the older place of torch.profiler; so does it
 """
 
 from minitorch2.autograd import graph, saving

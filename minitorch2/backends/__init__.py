@@ -9,4 +9,10 @@ row_kernels    rows that numpy computes in several passes, as kernels
 quiet          no floating-point warnings around a numpy call
 numpy_backend  the CPU: rows on numpy arrays
 meta           shapes, dtypes and layouts without memory
+cudnn          what torch.backends.cudnn answers: there is none
+cuda           and torch.backends.cuda
+mps            and Apple's Metal
+mkl            and Intel's MKL
+mkldnn         and oneDNN
+openmp         and OpenMP
 """

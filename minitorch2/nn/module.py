@@ -376,8 +376,12 @@ class Module:
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> "Module":
-        """Convert floating parameters and buffers to a dtype, or move all to a device."""
+        """Convert floating parameters and buffers to a dtype, or move all to a device.
+
+        `memory_format` orders the elements of those of 4 or 5 dimensions.
+        """
         wanted, where = kwargs.get("dtype"), kwargs.get("device")
+        order = kwargs.get("memory_format")
         for value in args:
             if isinstance(value, dtypes.dtype):
                 wanted = value
@@ -393,7 +397,9 @@ class Module:
             )
 
         def convert(tensor: Any) -> Tensor:
-            return tensor.to(device=where, dtype=wanted if tensor.dtype.is_floating_point else None)
+            moved = {"device": where, "dtype": wanted if tensor.dtype.is_floating_point else None}
+            fits = order is not None and tensor.ndim in (4, 5)
+            return tensor.to(**moved, memory_format=order) if fits else tensor.to(**moved)
 
         return self._apply(convert)
 

@@ -19,24 +19,35 @@ differentiation  gradients of tensors with respect to others, as an op
 control      branches and loops whose parts are functions
 composites   rows defined by other rows: arithmetic, reductions
 shapes       composites that give other shapes
+complex_numbers  parts, conjugates and angles of complex numbers
 selection    composites that select elements
 neural       composites of neural networks
 losses       composites that are losses
 rearrangement   composites that roll, repeat and draw
 arithmetic_composites  composites of arithmetic seldom needed: hypot, fmax
 special_functions      lgamma, erfinv, xlogy and their kind
+probability_functions  the normal distribution's functions, gammas, Bessel's I, zeta
 accumulation   running products and extrema, differences
 statistics     medians, quantiles, histograms, covariances
+index_reductions  products, extrema and means of what indices send to one place
+quantiles    quantiles and medians, with nans and without
 searching      sorted boundaries, sets, masks, flat indices
 linear_algebra  determinants, solutions, factorizations
+factorizations  eigenvalues, triangular factors
 matrices     composites of vectors and matrices: diagonals, distances
 pooling      the largest element of each window, and where it is
+fourier      Fourier transforms
+whole_numbers   common divisors, multiples, the next number
 rows         imports all of the above
 inplace      copy_, and the in-place forms derived from other rows
 indexing     what brackets mean
+ordering     copies in another memory format
 methods      Tensor methods that are no rows
+derived_methods  Tensor methods made of rows
+memory_methods  Tensor methods about a tensor's memory
 fills        Tensor methods that fill with random numbers
 outputs      out= of functions
+overloads    functions and methods of several signatures
 in_place_views  Tensor methods that give the tensor itself another shape
 aliases      other names of rows
 short_ways   from plain tensors straight to numpy: the short way of pointwise rows

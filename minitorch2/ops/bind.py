@@ -19,7 +19,9 @@ from minitorch2.ops import (
     inplace,
     memory_methods,
     methods,
+    ordering,
     outputs,
+    overloads,
     short_ways,
 )
 from minitorch2.ops.aliases import ALIASES, IN_PLACE_FUNCTIONS
@@ -144,6 +146,8 @@ _METHODS: dict[str, Any] = {
     "__reduce_ex__": lambda self, protocol: methods.pickled(self),
     "__array__": methods.array_protocol,
     "item": methods.item,
+    "new": methods.new,
+    "__array_wrap__": methods.array_wrap,
     "tolist": methods.tolist,
     "numpy": methods.to_numpy,
     "to": methods.to,
@@ -194,7 +198,7 @@ def _scalar(tensor: Tensor, value: Any) -> Tensor:
 def _bind_methods() -> None:
     for name, value in _METHODS.items():
         _attach(name, value, value.__doc__ or f"{name} of the tensor, as torch's.")
-    for kind in (in_place_views, derived_methods, memory_methods):
+    for kind in (in_place_views, derived_methods, memory_methods, ordering, overloads):
         for name, value in kind.METHODS.items():
             _attach(name, value)
     for name in ("zeros", "ones", "empty", "full"):
@@ -223,6 +227,9 @@ def _bind_methods() -> None:
         ("H", methods.hermitian),
         ("mH", methods.hermitian),
         ("is_cuda", lambda self: self.device.type == "cuda"),
+        ("is_xpu", lambda self: False),
+        ("is_sparse", lambda self: False),
+        ("is_sparse_csr", lambda self: False),
         ("is_meta", lambda self: self.device.type == "meta"),
         ("itemsize", methods.element_size),
         ("nbytes", lambda self: self.numel() * self.itemsize),
@@ -253,6 +260,7 @@ def bind() -> None:
                 functions[alias + suffix] = functions[name + suffix]
             if hasattr(Tensor, name + suffix):
                 setattr(Tensor, alias + suffix, getattr(Tensor, name + suffix))
+    functions.update(overloads.FUNCTIONS)
     _bind_operators()
     _bind_methods()
     functions.update(

@@ -39,6 +39,7 @@ def lapack(function, name):
 
 
 def check_matrices(self, name, square=True):
+    """ShapeError or DtypeError unless the tensor is matrices (square ones) LAPACK takes."""
     shape = tuple(self.shape)
     asked = f"linalg.{name}({describe_value(self)})"
     if len(shape) < 2:
@@ -327,6 +328,7 @@ def _svd_vjp(s, to_u, to_s, to_vh):
 
 
 def without_diagonal(matrix):
+    """The matrices with zeros on their diagonals."""
     return matrix - _op("diag_embed", matrix.diagonal(0, -2, -1), 0, -2, -1)
 
 

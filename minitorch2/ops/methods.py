@@ -18,6 +18,8 @@ from minitorch2.batching.batched import batched_as
 from minitorch2.devices import as_device, device, require_available
 from minitorch2.dispatch import call, state
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, AutogradError, OperationError
+from minitorch2.formats import laid_out_as
+from minitorch2.ops.ordering import ordered
 from minitorch2.ops.table import lookup
 from minitorch2.printing import tensor_text
 from minitorch2.tensors import Size, Tensor, fake_tensor, wrap
@@ -101,6 +103,8 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
                 "make the tensor on the device instead",
             )
         require_available(as_device(where))
+    if "memory_format" in kwargs:
+        self = ordered(self, kwargs["memory_format"])
     if wanted is not None and wanted is not self.dtype:
         return _op("convert", self, wanted)
     return _op("clone", self) if copy else self
@@ -156,7 +160,9 @@ def length(self: Tensor) -> int:
 
 def is_contiguous(self: Tensor, memory_format: Any = None) -> bool:
     """Whether the elements lie in row-major order without gaps."""
-    return self.layout.is_contiguous()
+    if memory_format is None:
+        return self.layout.is_contiguous()
+    return laid_out_as(self.layout, memory_format)
 
 
 def truth(self: Tensor) -> bool:
@@ -169,6 +175,21 @@ def truth(self: Tensor) -> bool:
             "use .any() or .all()",
         )
     return bool(item(self))
+
+
+def new(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """A tensor of this dtype from sizes (its elements are zeros), or from data."""
+    if len(args) == 1 and not hasattr(args[0], "__index__") and not isinstance(args[0], Size):
+        if isinstance(args[0], Tensor):
+            return _op("alias", args[0]).detach()
+        return wrap(numpy.array(args[0], self.dtype.numpy))
+    sizes = args[0] if len(args) == 1 and isinstance(args[0], Size) else args
+    return _op("full", tuple(sizes) or (0,), 0, self.dtype, self.device)
+
+
+def array_wrap(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+    """What numpy's functions of a tensor give: a tensor; bools stay bytes, as in torch."""
+    return wrap(numpy.asarray(array).astype(numpy.uint8) if array.dtype == bool else array)
 
 
 def index_number(self: Tensor) -> int:

@@ -1,4 +1,4 @@
-"""torch.fft, windows and short-time transforms beside torch's: values, dtypes, gradients, errors."""
+"""torch.fft, windows and short-time transforms beside torch's: values, gradients, errors."""
 
 import itertools
 import warnings
@@ -83,7 +83,8 @@ def test_several_dimensions(name: str) -> None:
         ways += ({"dim": (1,)}, {"s": (2,)}, {"dim": (0, 1, 2), "norm": "forward"})
     for dtype, way in itertools.product(("float64", "complex128", "float32"), ways):
         if takes(name, dtype):
-            same(lambda t, x: getattr(t.fft, name)(x, **way), numbers((3, 4, 5), dtype))  # noqa: B023
+            x = numbers((3, 4, 5), dtype)
+            same(lambda t, x: getattr(t.fft, name)(x, **way), x)  # noqa: B023
 
 
 def test_gradients_of_gradients() -> None:
@@ -192,7 +193,8 @@ def test_istft(shape: tuple) -> None:
         kept = {key: value for key, value in options.items() if key != "pad_mode"}
 
         def call(t: Any, x: Any) -> Any:
-            window = t.hann_window(options.get("win_length", options["n_fft"]), dtype=t.float64)  # noqa: B023
+            size = options.get("win_length", options["n_fft"])  # noqa: B023
+            window = t.hann_window(size, dtype=t.float64)
             spectra = t.stft(x, window=window, return_complex=True, **options)  # noqa: B023
             return t.istft(spectra * 2, window=window, length=length, **kept)  # noqa: B023
 

@@ -13,4 +13,6 @@ windows     convolutions
 special     special functions, seldom arithmetic
 statistics  accumulation, statistics, searching, picking, pooling
 matrices    linear algebra
+complexes   complex numbers, and complex samples made of real ones
+whole_numbers   divisors, multiples, the next number
 """

@@ -1,0 +1,34 @@
+"""Pointwise rows without an expression for kernels: common divisors, multiples, the next number.
+
+In: tensors that broadcast. Out: one tensor. Compiled code runs them on the host.
+
+Source: torch's documentation of each function.
+"""
+
+import numpy
+
+from minitorch2.ops.table import POINTWISE, defop
+
+for _name, _function, _doc in (
+    ("gcd", numpy.gcd, "The greatest common divisor of integers."),
+    ("lcm", numpy.lcm, "The least common multiple of integers."),
+):
+    defop(
+        f"{_name}(Operand self, Operand other) -> Tensor",
+        POINTWISE,
+        eager=_function,
+        accepts="i",
+        numbers="",
+        doc=_doc,
+    )
+
+
+defop(
+    "nextafter(Operand self, Operand other) -> Tensor",
+    POINTWISE,
+    eager=numpy.nextafter,
+    accepts="f",
+    numbers="",
+    vjp=lambda s, g: (g, g * 0),
+    doc="The number next to self in the direction of other.",
+)

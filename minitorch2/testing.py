@@ -1,0 +1,158 @@
+"""torch.testing: whether values are close enough, in words where they are not.
+
+In: tensors, numbers, arrays, or lists, tuples and dicts of them. Out: nothing, or AssertionError
+that says how many elements differ, by how much and where.
+
+    >>> import minitorch2 as torch
+    >>> assert_close(torch.tensor([1.0]), torch.tensor([1.0 + 1e-7]))
+
+Source: torch.testing.assert_close.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy
+
+from minitorch2 import dtypes
+from minitorch2.creation import from_numpy, tensor
+from minitorch2.errors import ArgumentValueError
+from minitorch2.functions import isclose
+from minitorch2.tensors import Tensor
+
+# (rtol, atol) by dtype; 0 for integers and bools.
+TOLERANCES = {
+    "float16": (1e-3, 1e-5),
+    "bfloat16": (1.6e-2, 1e-5),
+    "float32": (1.3e-6, 1e-5),
+    "float64": (1e-7, 1e-7),
+    "complex64": (1.3e-6, 1e-5),
+    "complex128": (1e-7, 1e-7),
+}
+
+
+def assert_close(
+    actual: Any,
+    expected: Any,
+    *,
+    allow_subclasses: bool = True,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = False,
+    check_device: bool = True,
+    check_dtype: bool = True,
+    check_layout: bool = True,
+    check_stride: bool = False,
+    msg: str | Callable[[str], str] | None = None,
+) -> None:
+    """Raise AssertionError unless |actual - expected| <= atol + rtol * |expected| everywhere.
+
+    Both tolerances come from the dtypes unless both are given. nan is close to nan only with
+    `equal_nan`. Shapes, and what the `check_` switches say, must agree.
+    """
+    if (rtol is None) != (atol is None):
+        raise ArgumentValueError(
+            "assert_close(rtol, atol)",
+            "rtol and atol must both be specified or both be unspecified",
+            "give both",
+        )
+    checks = {"dtype": check_dtype, "device": check_device, "stride": check_stride}
+    problem = _difference(actual, expected, rtol, atol, equal_nan, checks)
+    if problem:
+        text = msg(problem) if callable(msg) else problem if msg is None else msg
+        raise AssertionError(text)
+
+
+def _difference(
+    actual: Any, expected: Any, rtol: Any, atol: Any, equal_nan: bool, checks: dict, path: str = ""
+) -> str:
+    """What differs, in words; empty where nothing does."""
+    given = (rtol, atol, equal_nan, checks)
+    where = f"\n\nThe failure occurred for item {path}" if path else ""
+    if isinstance(actual, Mapping) and isinstance(expected, Mapping):
+        if actual.keys() != expected.keys():
+            return (
+                f"The keys of the mappings do not match:\n{list(actual)}, {list(expected)}{where}"
+            )
+        pairs = [(key, actual[key], expected[key]) for key in sorted(expected, key=str)]
+    elif _is_list(actual) and _is_list(expected):
+        if len(actual) != len(expected):
+            return f"The length of the sequences mismatch: {len(actual)} != {len(expected)}{where}"
+        pairs = [(at, a, b) for at, (a, b) in enumerate(zip(actual, expected, strict=True))]
+    else:
+        return _tensor_difference(actual, expected, *given, where)
+    for key, a, b in pairs:
+        found = _difference(a, b, *given, f"{path}[{key!r}]")
+        if found:
+            return found
+    return ""
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _as_tensor(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value.detach()
+    if isinstance(value, numpy.ndarray):
+        return from_numpy(value.copy())
+    if isinstance(value, bool | int | float | complex):
+        wide = dtypes.float64 if isinstance(value, float) else None
+        return tensor(value, dtype=dtypes.complex128 if isinstance(value, complex) else wide)
+    return None
+
+
+def _tensor_difference(
+    actual: Any, expected: Any, rtol: Any, atol: Any, equal_nan: bool, checks: dict, where: str
+) -> str:
+    a, b = _as_tensor(actual), _as_tensor(expected)
+    if a is None or b is None or isinstance(actual, Tensor) != isinstance(expected, Tensor):
+        if actual is None and expected is None:
+            return ""
+        kinds = f"{type(actual).__name__} and {type(expected).__name__}"
+        return f"No comparison pair was able to handle inputs of type {kinds}.{where}"
+    if tuple(a.shape) != tuple(b.shape):
+        return f"The values for attribute 'shape' do not match: {a.shape} != {b.shape}.{where}"
+    for name, wanted in checks.items():
+        x, y = (getattr(t, name) if name != "stride" else t.stride() for t in (a, b))
+        if wanted and x != y:
+            return f"The values for attribute '{name}' do not match: {x} != {y}.{where}"
+    if rtol is None:
+        pair = [TOLERANCES.get(t.dtype.name, (0.0, 0.0)) for t in (a, b)]
+        rtol, atol = (max(each) for each in zip(*pair, strict=True))
+    common = dtypes.promote_types(dtypes.promote_types(a.dtype, b.dtype), dtypes.uint8)
+    a, b = a.to(common), b.to(common)
+    close = isclose(a, b, rtol, atol, equal_nan)
+    if bool(close.all()):
+        return ""
+    return _in_words(a, b, close, rtol, atol) + where
+
+
+def _in_words(a: Any, b: Any, close: Any, rtol: float, atol: float) -> str:
+    wide = dtypes.complex128 if a.dtype.is_complex else dtypes.float64
+    x, y = a.to(wide).numpy(), b.to(wide).numpy()
+    wrong = ~numpy.asarray(close.numpy())
+    with numpy.errstate(all="ignore"):
+        gap = numpy.where(wrong, numpy.abs(x - y), 0)
+        ratio = gap / numpy.abs(y)
+    kind = "Tensor-likes" if a.ndim else "Scalars"
+    if not a.ndim:
+        return (
+            f"{kind} are not close!\n\nExpected {y.item()} but got {x.item()}.\n"
+            f"Absolute difference: {gap.item()} (up to {atol} allowed)\n"
+            f"Relative difference: {ratio.item()} (up to {rtol} allowed)"
+        )
+    ratio = numpy.where(wrong, ratio, 0)
+    share = f"{100 * wrong.sum() / wrong.size:.1f}%"
+    lines = [
+        f"{kind} are not close!\n\nMismatched elements: {wrong.sum()} / {wrong.size} ({share})"
+    ]
+    for name, values, allowed in (("absolute", gap, atol), ("relative", ratio, rtol)):
+        place = numpy.unravel_index(numpy.nanargmax(numpy.nan_to_num(values, nan=-1)), values.shape)
+        index = tuple(int(each) for each in place)
+        lines.append(
+            f"Greatest {name} difference: {values[place]} at index {index} (up to {allowed} "
+            "allowed)"
+        )
+    return "\n".join(lines)
