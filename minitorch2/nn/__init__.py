@@ -12,6 +12,7 @@ linear          Linear, Bilinear and Identity
 activation      ReLU, GELU and the others
 normalization   LayerNorm and RMSNorm
 batch_normalization   BatchNorm, InstanceNorm, GroupNorm
+parallel        DataParallel and its like, on one device
 dropout         Dropout
 embedding       Embedding
 convolution     Conv2d and the others
@@ -28,7 +29,7 @@ containers      Sequential, ModuleList and the others
 utils           gradient clipping, parameters as one vector
 """
 
-from minitorch2.nn import functional, init, utils
+from minitorch2.nn import functional, init, parallel, utils
 from minitorch2.nn.activation import (
     CELU,
     ELU,
@@ -149,6 +150,7 @@ from minitorch2.nn.padding import (
     ZeroPad2d,
     ZeroPad3d,
 )
+from minitorch2.nn.parallel import DataParallel, SyncBatchNorm
 from minitorch2.nn.parameter import (
     Buffer,
     Parameter,
