@@ -4,7 +4,7 @@ In: a parallel loop over columns whose body is one fold down the rows. Out: sour
 block of 256 neighbouring columns is the lanes, so that memory is read along rows:
 
     for block in ...:                          # 256 columns at a time
-        for row in range(rows):
+        for row in range(rows):                # four rows in each turn
             for lane in range(width): acc[lane] = acc[lane] + x[row*columns + first + lane]
 
 Within a column the rows are folded one after the other, whatever the blocks are.
@@ -15,7 +15,7 @@ Source: loop interchange; the alternative, one column at a time, reads a cache l
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from minitorch2.kernels.codegen.expressions import SIXTEEN
+from minitorch2.kernels.codegen.expressions import SIXTEEN, index_text
 from minitorch2.kernels.codegen.reductions import (
     WriteStatement,
     domain_loops,
@@ -37,6 +37,7 @@ from minitorch2.kernels.loop_ir import (
 from minitorch2.kernels.schedule.rewrite import loads_of
 
 COLUMN_LANES = 256
+ROWS = 4  # at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,27 @@ def _load_indices(reduce: Reduce) -> Iterator[Index]:
         yield from (load.index for load in loads_of(accumulator.value))
 
 
+def _write_rows(write: Writer, reduce: Reduce, variable: str, statement: WriteStatement) -> None:
+    """Rows a few at a time, so that a lane is read and written once for all of them."""
+    (row, extent), origin = reduce.domain[-1], reduce.origin
+    size, known = index_text(extent), extent.as_int()
+    groups, group = write.fresh("groups"), write.fresh("group")
+    write.line(f"{groups} = ({size}) // u64({ROWS})", origin)
+    parts = [(f"for {group} in range({groups}):", ROWS)]
+    if known is None or known % ROWS:
+        parts.append((f"for {group} in range({groups}*u64({ROWS}), {size}):", 1))
+    for head, rows in parts:
+        write.line(head, origin)
+        with write.indented():
+            write.line("for lane in range(width):", origin)
+            with write.indented():
+                write.line(f"{variable} = first + lane", origin)
+                for number in range(rows):
+                    text = f"{group}*u64({ROWS}) + u64({number})" if rows > 1 else group
+                    write.line(f"{row} = {text}", origin)
+                    write_lane_step(write, reduce, "lane", statement)
+
+
 def write_columns(write: Writer, columns: Columns, statement: WriteStatement) -> None:
     """Blocks of neighbouring columns as lanes; within a column the rows in order."""
     reduce, variable, origin = columns.reduce, columns.loop.variable, columns.loop.origin
@@ -96,11 +118,8 @@ def write_columns(write: Writer, columns: Columns, statement: WriteStatement) ->
             for each in reduce.accumulators:
                 start = start_value(each.reducer, each.dtype)
                 write.line(f"{arrays[each.name]}[lane] = {start}", reduce.origin)
-        with domain_loops(write, reduce.domain, reduce.origin):
-            write.line("for lane in range(width):", reduce.origin)
-            with write.indented():
-                write.line(f"{variable} = first + lane", reduce.origin)
-                write_lane_step(write, reduce, "lane", statement)
+        with domain_loops(write, reduce.domain[:-1], reduce.origin):
+            _write_rows(write, reduce, variable, statement)
         write.line("for lane in range(width):", origin)
         with write.indented():
             write.line(f"{variable} = first + lane", origin)

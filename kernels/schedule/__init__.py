@@ -8,7 +8,9 @@ rewrite.py   walking and rebuilding loop IR
 assemble.py  a group of nests as one kernel
 hazards.py   writes into inputs that would disturb reads
 recompute.py  what is cheaper computed again than stored
+checks.py    which units may fail, so that writes into inputs wait for them
 fusion.py    the groups, and a reason for every refusal
+split_loops.py  innermost loops cut where their indices change
 loops.py     loops collapsed and made parallel
 gpu.py       the same loops dealt to a GPU's blocks, warps, threads and vectors
 plan.py      the steps of the whole graph

@@ -15,12 +15,14 @@ Source: greedy bottom-up fusion as in XLA and Inductor.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 from minitorch2.jit.ir.graph import Value
 from minitorch2.kernels.functions import EXPENSIVE
 from minitorch2.kernels.index import constant, nonnegative, product
-from minitorch2.kernels.lower.nests import HostStep, Nest, Scatter, functions_in
+from minitorch2.kernels.lower.nests import Nest, functions_in
 from minitorch2.kernels.schedule.assemble import Assembled, Refused, assemble
+from minitorch2.kernels.schedule.checks import fragile_units
 from minitorch2.kernels.schedule.frames import Frame, frame_of
 from minitorch2.kernels.schedule.hazards import check_writes
 from minitorch2.kernels.schedule.program import Program, Unit, results
@@ -94,11 +96,7 @@ class Fusion:
             for value, number in self.makers.items()
             if value in self.program.targets
         }
-        self.fragile = {
-            number for number, unit in enumerate(self.program.units)
-            if isinstance(unit, HostStep)
-            or (isinstance(unit, Nest | Scatter) and unit.may_fail())
-        }  # fmt: skip
+        self.fragile = fragile_units(self.program)
         for target, writer in writers.items():
             for number, reads in enumerate(self.reads):
                 if number != writer and target in reads:
@@ -352,28 +350,47 @@ class Fusion:
         check_writes(assemble(self.program, group.frame, nests, stored, "trial").kernel)
 
     def ordered(self) -> list[Group]:
-        """Groups after their producers; among those that are ready, program order."""
-        waiting = {
+        """Groups after their producers; among those that are ready, program order.
+
+        A group counts as early as the earliest one that waits for it: what a small late step, such
+        as a learning rate's correction, would hold up keeps no memory longer than it must.
+        """
+        sources = {
             number: {self.owner[s] for unit in group.units for s in self.sources[unit]} - {number}
             for number, group in self.groups.items()
         }
-        done: list[Group] = []
-        while waiting:
-            ready = min(
-                (n for n, sources in waiting.items() if not sources),
-                key=lambda n: min(self.groups[n].units),
-            )
-            del waiting[ready]
-            for sources in waiting.values():
-                sources.discard(ready)
-            done.append(self.groups[ready])
-        return done
+        place = {number: min(group.units) for number, group in self.groups.items()}
+        for number in reversed(_in_order(sources, place)):
+            for source in sources[number]:
+                place[source] = min(place[source], place[number])
+        return [self.groups[number] for number in _in_order(sources, place)]
 
     def assembled(self, group: Group, name: str) -> Assembled:
         """The kernel of a group of nests."""
         assert group.frame is not None
         nests = [self.nest(unit) for unit in sorted(group.units + group.copies)]
         return assemble(self.program, group.frame, nests, self.stored(group.units), name)
+
+
+def _in_order(sources: dict[int, set[int]], place: dict[int, int]) -> list[int]:
+    """All numbers after their sources; among those that are ready, by place."""
+    left = {number: len(before) for number, before in sources.items()}
+    users: dict[int, list[int]] = {number: [] for number in sources}
+    for number, before in sources.items():
+        for source in before:
+            users[source].append(number)
+    ready = [(place[number], number) for number, count in left.items() if not count]
+    heapify(ready)
+    done = []
+    while ready:
+        _, number = heappop(ready)
+        done.append(number)
+        for user in users[number]:
+            left[user] -= 1
+            if not left[user]:
+                heappush(ready, (place[user], user))
+    assert len(done) == len(sources), "groups wait for each other"
+    return done
 
 
 def unit_of(program: Program, group: Group) -> Unit:

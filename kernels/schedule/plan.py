@@ -23,6 +23,7 @@ from minitorch2.kernels.schedule.frames import frame_of
 from minitorch2.kernels.schedule.fusion import Fusion, unit_of
 from minitorch2.kernels.schedule.loops import collapse, parallelize
 from minitorch2.kernels.schedule.program import Program
+from minitorch2.kernels.schedule.split_loops import split_loops
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ def _scatter_steps(
 
 def kernel_step(program: Program, assembled: Assembled, most: int | None = None) -> KernelStep:
     """The step that launches an assembled kernel; at most so many outer loops are parallel."""
-    kernel = collapse(assembled.kernel)
+    kernel = split_loops(collapse(assembled.kernel))
     kernel = kernel if most == 0 else parallelize(kernel, most)
     made = tuple(
         value

@@ -107,6 +107,40 @@ def test_a_write_waits_for_what_may_fail_and_joins_the_rest():
     assert any("nothing can fail any more" in refusal for refusal in refusals)
 
 
+def test_an_update_runs_when_its_gradient_is_there():
+    """A correction that stands at the end of the program does not keep the gradient waiting."""
+    made, _ = plan(
+        "%0: f32[32] = sum(%x, (0,))",
+        "%1: f32[64,64] = matmul(%x, %y)",
+        "%2: f32[64,64] = matmul(%1, %1)",
+        "%3: f32[] = mul(%s, 0.5)",
+        "%4: f32[32,64] = exp(%y)",
+        "%5: f32[64,64] = matmul(%x, %4)",
+        "%6: f32[32] = mul(%0, %3)",
+        "%7: f32[32] = add(%w, %6)",
+        inputs="%x: f32[64,32], %y: f32[32,64], %s: f32[], %w: f32[32]",
+        returns="%2, %5",
+        writes="writes (%w <- %7)",
+    )
+    kinds = [type(step).__name__ for step in made.steps]
+    assert kinds[0] == "KernelStep" and kinds.index("ProductStep") == 1
+
+
+def test_indices_that_were_checked_are_not_checked_again_before_a_write():
+    """The gradient of an embedding cannot fail where the embedding has not."""
+    lines = (
+        "%0: f32[8,32] = index_select(%x, 0, %i)",
+        "%1: f32[8,32] = mul(%0, 2.0)",
+        "%2: f32[64,32] = full((64, 32), 0.0)",
+        "%3: f32[64,32] = index_add(%2, 0, %i, %1)",
+        "%4: f32[64,32] = add(%y, 1.0)",
+    )
+    inputs = "%i: i64[8], %x: f32[64,32], %y: f32[64,32]"
+    graph = parse_graph(f"graph f({inputs}) {{ {' '.join(lines)} return %3 writes (%y <- %4) }}")
+    fusion = plan_graph(graph, lower_graph(graph), fuse=True)[1]
+    assert [fusion.name(unit) for unit in sorted(fusion.fragile)] == ["%0 (index_select)"]
+
+
 def test_an_operand_in_another_order_needs_no_copy():
     made, _ = plan(
         "%0: f32[32,8,8] = transpose(%x, 0, 2)",
