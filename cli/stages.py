@@ -57,7 +57,7 @@ STAGES = (
     Stage(
         "capture.break",
         "graph break",
-        "Capture stopped here; this call runs as ordinary Python, correct but not compiled.",
+        "Capture cannot follow here: the graph so far is compiled, the rest as it says below.",
         "alert",
     ),
     Stage(

@@ -1,14 +1,14 @@
 """Write the pages of docs/ that the code itself knows: `python docs/generate.py`.
 
 In: the classes of `minitorch2/errors.py` and the rows of `jit/capture/graph_break.py`. Out:
-`docs/errors.md`, one section each. A test compares what stands there with what this writes.
+`docs/errors.md` and `docs/graph_breaks.md`, one section each. A test compares what stands there with what this writes.
 """
 
 import inspect
 from pathlib import Path
 
 from minitorch2 import errors
-from minitorch2.jit.capture.graph_break import ROWS
+from minitorch2.jit.capture.graph_break import OPERATION, ROWS
 
 DOCS = Path(__file__).resolve().parent
 
@@ -42,9 +42,8 @@ def errors_page() -> str:
         "",
         "Every error raised on purpose says what was asked, what is wrong and what to do, and",
         "names the user's line. Each class is also the builtin exception that torch raises for it.",
-        "Graph breaks, the places that a compiled function runs as Python, stand below the errors.",
-        "`python docs/generate.py` writes this page from `minitorch2/errors.py` and",
-        "`jit/capture/graph_break.py`.",
+        "`python docs/generate.py` writes this page from `minitorch2/errors.py`; the places that",
+        "a compiled function leaves to Python are in [graph_breaks.md](graph_breaks.md).",
     ]
     for error in error_classes():
         lines += [
@@ -57,24 +56,45 @@ def errors_page() -> str:
             "",
             f"What to do: {error.remedy}",
         ]
-    return "\n".join(lines + graph_breaks()) + "\n"
+    return "\n".join(lines) + "\n"
 
 
-def graph_breaks() -> list[str]:
-    """The lines of the section on graph breaks."""
-    lines = [
-        "",
-        "## Graph breaks",
-        "",
-        "`mt2 explain` shows them, and `compile(fullgraph=True)` raises them as GraphBreakError.",
-    ]
+BREAKS = """\
+# Graph breaks
+
+A compiled function meets an operation that capture cannot follow: it prints, it asks for a number
+inside a tensor, it calls native code. There the graph breaks. Then, in this order:
+
+1. the graph so far runs, compiled, and the side effects before the break happen;
+2. Python does the one operation, in a frame of the function's own, so that what it raises has the
+   right line and reaches the function's own `except`, and open `with` blocks stay open;
+3. capture goes on at the next instruction, with guards of its own for what it reads from there.
+
+So a function with two breaks is three graphs. A loop that breaks in its body uses the same graphs
+in every round. When the break is inside a function that is called, the call is the operation, and
+the called function is compiled by itself. Functions that native code calls (`sorted(key=f)`,
+`map(f, xs)` that a native function reads) run as Python when they break.
+
+A generator or iterator that is alive at a break is made by Python, and is then read by Python item
+by item. Some breaks leave more to Python than one operation; each section below says so.
+
+`mt2 explain` shows every break with its line, `compile(fullgraph=True)` raises the first one as
+GraphBreakError. `python docs/generate.py` writes this page from `jit/capture/graph_break.py`.
+"""
+
+
+def breaks_page() -> str:
+    """The text of docs/graph_breaks.md."""
+    lines = [BREAKS.rstrip()]
     for row in ROWS:
-        lines += ["", f"### {row.code}", "", row.explanation]
+        lines += ["", f"## {row.code}", "", row.explanation]
         lines += [f"What to do: {hint}" for hint in row.hints]
-    return lines
+        if row.runs != OPERATION:
+            lines.append(f"Runs as Python: {row.runs}.")
+    return "\n".join(lines) + "\n"
 
 
-PAGES = {"errors.md": errors_page}
+PAGES = {"errors.md": errors_page, "graph_breaks.md": breaks_page}
 
 
 def main() -> None:

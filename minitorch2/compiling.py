@@ -10,8 +10,8 @@ Nothing happens until it is called; then each stage runs once for each set of gu
     >>> double(torch.tensor([1.0, 2.0]))
     tensor([2., 4.])
 
-A place that capture cannot follow is a graph break: the call runs as ordinary Python, and
-`fullgraph=True` raises instead, with the reason, a hint and the user's line.
+A place that capture cannot follow is a graph break: Python does that one operation, capture goes on
+behind it, and `fullgraph=True` raises instead, with the reason, a hint and the user's line.
 
 Source: torch.compile's documentation.
 """

@@ -125,7 +125,9 @@ class Attempt:
         assert self.reason is not None
         place, values = place_of(self.machine, frame)
         self.reason.span = self.reason.span or frame.current.span
-        return Stop(place, self.reason.forgetful(), self.reason.callee), TupleValue(values)
+        stop = Stop(place, self.reason.forgetful(), self.reason.callee)
+        self.reason.then = stop.words()
+        return stop, TupleValue(values)
 
     def _program(
         self, result: Value, before: tuple, after: tuple, stop: Stop | None
@@ -133,6 +135,7 @@ class Attempt:
         state = self.state
         self.emitter = emitter = Emitter(state, self.fn)
         emitter.shares = stop is not None
+        self._check_generators(emitter)
         if self.resume:
             emitter.raised = self.machine.raised_at
         text = emitter.finish(
@@ -147,6 +150,14 @@ class Attempt:
             self.unit, graph, _finished(state.guards), inputs, text, emitter.writer.namespace,
             emitter.compiled, stop,
         )  # fmt: skip
+
+    def _check_generators(self, emitter: Emitter) -> None:
+        """One that is left in the middle of a `try` goes on when Python frees it."""
+        for generator in self.state.generators:
+            if generator.is_waiting_in_try():
+                emitter.refused.append(generator)
+                text = f"{generator.describe()} is left unfinished inside a try statement"
+                raise GraphBreak("generator", text)
 
     # ---- what stopped it
 
@@ -217,15 +228,21 @@ class Attempt:
 
     def told(self, stopped: GraphBreak) -> GraphBreak:
         """Emit what there is to tell of a capture that came to nothing."""
-        artifacts.emit("capture.source", self.unit, SourceText(self.fn, self.place))
+        stopped.then = "this call runs as Python from here on."
+        if self.place is None:
+            stopped.then = "this call runs as Python."
+        artifacts.emit("capture.source", self.unit, self._source())
         artifacts.emit("capture.bytecode", self.unit, str(self.trace), rows=self.trace.facts())
         _emit_break(self.unit, stopped)
         return stopped
 
+    def _source(self) -> SourceText:
+        return SourceText(self.args[0] if self.fn is call_through else self.fn, self.place)
+
     def tell(self, program: CapturedProgram) -> None:
         """Emit the stages of a capture."""
         unit, trace = self.unit, self.trace
-        artifacts.emit("capture.source", unit, SourceText(self.fn, self.place))
+        artifacts.emit("capture.source", unit, self._source())
         artifacts.emit("capture.bytecode", unit, str(trace), rows=trace.facts())
         guards = program.guards
         artifacts.emit("capture.guards", unit, guards, host=program.source_text,
@@ -336,4 +353,5 @@ class SourceText:
             lines, first = inspect.getsourcelines(found)
         except (OSError, TypeError):
             return "(no source)"
-        return "".join(f"{first + index:>5}  {line}" for index, line in enumerate(lines)).rstrip()
+        text = "".join(f"{first + index:>5}  {line}" for index, line in enumerate(lines)).rstrip()
+        return text if self.place is None else f"(goes on at {self.place.span()})\n{text}"

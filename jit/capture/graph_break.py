@@ -173,6 +173,7 @@ class GraphBreak(Exception):
         self.detail = detail
         self.span = span
         self.guards: Any = None  # the GuardSet of the calls that would stop here again
+        self.then = ""  # what Python does, and where capture goes on
         self.callee: CodeType | None = None  # the function it was in, called from the compiled one
         super().__init__(detail)
 
@@ -189,6 +190,8 @@ class GraphBreak(Exception):
             lines += underlined(self.span)
         lines.append(f"  why: {self.row.explanation}")
         lines += [f"  hint: {hint}" for hint in self.row.hints]
+        if self.then:
+            lines.append(f"  then: {self.then}")
         return "\n".join(lines)
 
     def __str__(self) -> str:

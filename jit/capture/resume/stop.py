@@ -111,6 +111,15 @@ class Stop:
     def _index(self, operand: int) -> int | None:
         return self.place.value_index(len(self.place.stack) + operand)
 
+    def words(self) -> str:
+        """What happens at the break, for the user."""
+        if self.operation is None:
+            return "the rest of the function runs as Python."
+        if self.callee_index is not None and self.callee is not None:
+            name = self.callee.co_qualname.replace("<locals>.", "")
+            return f"{name}() is compiled by itself, and capture goes on behind the call."
+        return "Python does this one operation, and capture goes on behind it."
+
     # ---- doing it
 
     def perform(self, values: tuple, compiled: Compiled) -> tuple[Turn, tuple]:
