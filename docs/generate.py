@@ -1,7 +1,8 @@
 """Write the pages of docs/ that the code itself knows: `python docs/generate.py`.
 
 In: the classes of `minitorch2/errors.py` and the rows of `jit/capture/graph_break.py`. Out:
-`docs/errors.md` and `docs/graph_breaks.md`, one section each. A test compares what stands there with what this writes.
+`docs/errors.md` and `docs/graph_breaks.md`, one section each. A test compares what stands there
+with what this writes.
 """
 
 import inspect
