@@ -18,6 +18,7 @@ from minitorch2.nn import functional as F
 from minitorch2.nn import init
 from minitorch2.nn.module import Module
 from minitorch2.nn.parameter import Parameter
+from minitorch2.nn.utils.rnn import PackedSequence
 from minitorch2.ops.table import lookup
 
 _stack, _cat = lookup("stack").public, lookup("cat").public
@@ -53,6 +54,32 @@ _STEPS = {
     "RNN_TANH": (_rnn_step(F.tanh), 1),
     "RNN_RELU": (_rnn_step(F.relu), 1),
 }
+
+
+class _Rows:
+    """The states of a packed batch: sequences end (or, backwards, begin) from step to step."""
+
+    def __init__(self, first: tuple, backwards: bool):
+        self.first, self.backwards, self.started = first, backwards, False
+        self.ended: list[tuple] = []
+
+    def of(self, states: tuple, count: int) -> tuple:
+        """The states of the `count` sequences that have the next step."""
+        have = states[0].shape[0] if self.started or not self.backwards else 0
+        self.started = True
+        if count < have:
+            self.ended.append(tuple(each[count:] for each in states))
+            return tuple(each[:count] for each in states)
+        if count > have:
+            fresh = tuple(each[have:count] for each in self.first)
+            pairs = zip(states, fresh, strict=True)
+            return tuple(_cat([old, new], 0) for old, new in pairs) if have else fresh
+        return states
+
+    def all(self, states: tuple) -> tuple:
+        """The last states of all sequences, in order."""
+        parts = zip(*[states, *reversed(self.ended)], strict=True)
+        return tuple(_cat(list(column), 0) for column in parts) if self.ended else states
 
 
 class RNNBase(Module):
@@ -122,15 +149,20 @@ class RNNBase(Module):
     def flatten_parameters(self) -> None:
         """Nothing to do: each weight has memory of its own."""
 
-    def _run(self, input: Any, first: list[Any]) -> tuple[Any, list[Any]]:
-        """Input [T, N, F] and first states [layers * directions, N, *] -> output, last states."""
+    def _run(
+        self, input: Any, first: list[Any], counts: list[int] | None = None
+    ) -> tuple[Any, list[Any]]:
+        """Input [T, N, F] and first states [layers * directions, N, *] -> output, last states.
+
+        With `counts`, the input is packed: [sum of counts, F], count after count a step.
+        """
         last: list[list[Any]] = [[] for _ in first]
         at = 0
         for layer in range(self.num_layers):
             found = []
             for suffix in self._suffixes(layer):
                 states = tuple(each[at] for each in first)
-                output, states = self._direction(input, states, suffix)
+                output, states = self._direction(input, states, suffix, counts)
                 found.append(output)
                 for kept, state in zip(last, states, strict=True):
                     kept.append(state)
@@ -140,24 +172,49 @@ class RNNBase(Module):
                 input = F.dropout(input, self.dropout, self.training)
         return input, [_stack(kept) for kept in last]
 
-    def _direction(self, input: Any, states: tuple, suffix: str) -> tuple[Any, tuple]:
+    def _direction(
+        self, input: Any, states: tuple, suffix: str, counts: list[int] | None
+    ) -> tuple[Any, tuple]:
         step = _STEPS[self.mode][0]
         bias = [
             getattr(self, f"bias_{part}{suffix}") if self.bias else None for part in ("ih", "hh")
         ]
         inner = F.linear(input, getattr(self, "weight_ih" + suffix), bias[0])
         weight = getattr(self, "weight_hh" + suffix)
-        steps = list(inner.unbind(0))
+        steps = list(inner.unbind(0) if counts is None else inner.split(counts))
         backwards = suffix.endswith("reverse")
         outputs = []
+        rows = _Rows(states, backwards)
         for part in reversed(steps) if backwards else steps:
+            if counts is not None:
+                states = rows.of(states, part.shape[0])
             states = step(part, states[0], states, weight, bias[1])
             if self.proj_size:
                 states = (F.linear(states[0], getattr(self, "weight_hr" + suffix)), *states[1:])
             outputs.append(states[0])
-        return _stack(outputs[::-1] if backwards else outputs), states
+        ordered = outputs[::-1] if backwards else outputs
+        if counts is not None:
+            return _cat(ordered, 0), rows.all(states)
+        return _stack(ordered), states
+
+    def _packed(self, input: PackedSequence, hx: Any) -> tuple[Any, Any]:
+        """A packed batch: at each step only the sequences that have it."""
+        pair = self.mode == "LSTM"
+        counts = input.batch_sizes.tolist()
+        if hx is None:
+            first = self._first(input.data.new_empty(0, counts[0], 0))
+        else:
+            first = list(hx) if pair else [hx]
+            if input.sorted_indices is not None:
+                first = [each.index_select(1, input.sorted_indices) for each in first]
+        output, last = self._run(input.data, first, counts)
+        if input.unsorted_indices is not None:
+            last = [each.index_select(1, input.unsorted_indices) for each in last]
+        return input._with(output), tuple(last) if pair else last[0]
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
+        if isinstance(input, PackedSequence):
+            return self._packed(input, hx)
         if input.ndim not in (2, 3):
             raise ShapeError(
                 f"{type(self).__name__}(input of shape {list(input.shape)})",

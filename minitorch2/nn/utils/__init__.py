@@ -5,8 +5,14 @@ Files, in reading order:
 clip_grad            limits on the size of gradients
 convert_parameters   parameters as one vector, and back
 fusion               batch normalization folded into the layer before it
+parametrize          parameters computed by modules
+parametrizations     weight_norm, spectral_norm, orthogonal
+weight_hooks         the older weight_norm and spectral_norm
+prune                masks that set parts of a parameter to zero
+rnn                  sequences of different lengths as one tensor
 """
 
+from minitorch2.nn.utils import parametrizations, parametrize, prune, rnn
 from minitorch2.nn.utils.clip_grad import (
     clip_grad_norm,
     clip_grad_norm_,
@@ -22,8 +28,22 @@ from minitorch2.nn.utils.fusion import (
     fuse_linear_bn_weights,
     skip_init,
 )
+from minitorch2.nn.utils.weight_hooks import (
+    remove_spectral_norm,
+    remove_weight_norm,
+    spectral_norm,
+    weight_norm,
+)
 
 __all__ = [
+    "parametrizations",
+    "parametrize",
+    "prune",
+    "remove_spectral_norm",
+    "remove_weight_norm",
+    "rnn",
+    "spectral_norm",
+    "weight_norm",
     "clip_grad_norm",
     "clip_grad_norm_",
     "clip_grad_value_",
