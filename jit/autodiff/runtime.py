@@ -99,6 +99,8 @@ class CompiledNode(Node):
         before = state.grad_enabled
         state.grad_enabled = True
         try:
+            for index in program.gradient_inputs:  # one input may have been made from another one
+                given[index] = call(lookup("clone"), (given[index],))
             found = program.rerun(given)
             wanted = [given[index] for index in program.gradient_inputs]
             outputs = [found[index] for index in program.tangent_outputs]
