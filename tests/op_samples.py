@@ -16,6 +16,7 @@ from tests.samples import (
     matrices,
     movement,
     neural,
+    probability,
     rearrangement,
     reductions,
     shapes,
@@ -37,6 +38,7 @@ OWN = {
     **special.OWN,
     **statistics.OWN,
     **matrices.OWN,
+    **probability.OWN,
     **complexes.OWN,
     **whole_numbers.OWN,
 }

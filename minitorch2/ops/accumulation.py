@@ -150,6 +150,8 @@ def _diff(self, n, dim, prepend, append):
         raise OperationError(
             f"diff({describe_value(self)}, n={n})", "order must be non-negative", "give n=1"
         )
+    if n == 0:
+        return self.clone()
     parts = [part for part in (prepend, self, append) if part is not None]
     if len(parts) > 1:
         self = _op("cat", tuple(parts), dim)
@@ -203,6 +205,31 @@ def _trapezoid(y, x, dx, dim):
     return ((later + earlier) * widths / 2).sum(dim)
 
 
+def _cumulative_trapezoid(y, x, dx, dim):
+    if dtypes.bool in (y.dtype, y.dtype if x is None else x.dtype):
+        raise OperationError(
+            "cumulative_trapezoid() of bools",
+            "cumulative_trapezoid: received a bool input, but bool is not supported",
+            "convert: y.float()",
+        )
+    at = normalize_dim(dim, y.ndim)
+    later, earlier = _op("slice", y, dim, 1, None, 1), _op("slice", y, dim, 0, -1, 1)
+    if x is None:
+        return ((later + earlier) * (dx / 2)).cumsum(dim)
+    if x.ndim == 1:
+        x = x.reshape((-1,) + (1,) * (y.ndim - at - 1))
+        widths = _diff(x, 1, 0, None, None)
+    else:
+        widths = _diff(x, 1, dim, None, None)
+    return ((later + earlier) * widths / 2).cumsum(dim)
+
+
+composite(
+    "cumulative_trapezoid(Tensor y, Tensor? x=None, *, Scalar dx=1, int dim=-1) -> Tensor",
+    _cumulative_trapezoid,
+    "The integral up to each point along `dim`, by the trapezoidal rule.",
+    method=False,
+)
 composite(
     "trapezoid(Tensor y, Tensor? x=None, *, Scalar dx=1, int dim=-1) -> Tensor",
     _trapezoid,

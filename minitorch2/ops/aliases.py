@@ -31,6 +31,7 @@ ALIASES = {
     "moveaxis": "movedim",
     "ger": "outer",
     "clip": "clamp",
+    "trapz": "trapezoid",
 }
 
 # In-place methods that torch also offers as functions: torch.sin_(x).

@@ -196,7 +196,15 @@ def _square_size(x):
     return (x * x.conj()).real if x.dtype.is_complex else x * x
 
 
+def bool_first(dim, unbiased):
+    """(dim, unbiased) of `x.var(False)`: a bool in the first place is `unbiased`."""
+    if type(dim) is tuple and len(dim) == 1 and type(dim[0]) is bool:
+        return None, dim[0]
+    return dim, unbiased
+
+
 def _var(self, dim, unbiased, keepdim, correction):
+    dim, unbiased = bool_first(dim, unbiased)
     dims = normalize_dims(dim, self.ndim)
     freedom = (1 if unbiased else 0) if correction is None else correction
     centred = self - self.mean(dims, keepdim=True)
@@ -219,7 +227,7 @@ composite(
     f"var_mean{_VAR} -> (Tensor, Tensor)",
     lambda self, dim, unbiased, keepdim, correction: (
         _var(self, dim, unbiased, keepdim, correction),
-        self.mean(dim, keepdim),
+        self.mean(bool_first(dim, True)[0], keepdim),
     ),
     "Variance and mean over `dim`.",
     method=False,
@@ -269,6 +277,12 @@ def _norm(self, p, dim, keepdim, dtype):
             "Expected a floating point or complex tensor as input",
             "convert first: x.float().norm()",
         )
+    if p == "nuc":
+        lines = self if dim is None else self.movedim(dims, (-2, -1))
+        values = _op("linalg_svd", lines, False)[1].sum(-1)
+        for at in sorted(dims) if keepdim else ():
+            values = values.unsqueeze(at)
+        return values
     if p in ("fro", None) or p == 2:
         return _root(_square_size(self).sum(dims, keepdim=keepdim), 2)
     if p == float("inf"):

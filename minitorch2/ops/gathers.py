@@ -99,7 +99,8 @@ def _scatter_add(a, dim, index, src):
     return result
 
 
-def _infer_scatter(self, dim, index, src):
+def infer_scatter(self, dim, index, src):
+    """The result's type of a scatter; refuses indices and sources that do not fit."""
     _check_index_dtype(index, "scatter()")
     at = normalize_dim(dim, self.ndim)
     tensors = [self, index] + ([src] if hasattr(src, "dtype") else [])
@@ -136,15 +137,16 @@ defop(
     "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
     GATHER,
     eager=_scatter_add,
-    infer=_infer_scatter,
+    infer=infer_scatter,
     saves="index",
     effects="may_fail",
-    vjp=lambda s, g: (g, None, _pad_to(_op("gather", g, s.dim, s.index), s.src.shape)),
+    vjp=lambda s, g: (g, None, pad_to(_op("gather", g, s.dim, s.index), s.src.shape)),
     doc="`self` with each element of `src` added at its index along `dim`.",
 )
 
 
-def _pad_to(g, shape):
+def pad_to(g, shape):
+    """A tensor with zeros after it up to a shape."""
     if tuple(g.shape) == tuple(shape):
         return g
     result = _op("full", tuple(shape), 0, g.dtype, g.device)
@@ -181,7 +183,7 @@ def _scatter_vjp(s, g):
     zeros = _op("full", tuple(s.index.shape), 0, g.dtype, g.device)
     to_source = None
     if s.needs[2]:
-        to_source = _pad_to(_op("gather", g, s.dim, s.index), s.src.shape)
+        to_source = pad_to(_op("gather", g, s.dim, s.index), s.src.shape)
     return _op("scatter", g, s.dim, s.index, zeros), None, to_source
 
 
@@ -189,7 +191,7 @@ defop(
     "scatter(Tensor self, int dim, Tensor index, Operand src) -> Tensor",
     GATHER,
     eager=_scatter,
-    infer=_infer_scatter,
+    infer=infer_scatter,
     saves="index",
     vjp=_scatter_vjp,
     effects="may_fail",

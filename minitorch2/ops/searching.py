@@ -26,7 +26,9 @@ def _op(name, *args):
 # ---- sorted boundaries -----------------------------------------------------------------------
 
 
-def _searchsorted(sorted_sequence, self, out_int32, right, side):
+def _searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
+    if sorter is not None:
+        sorted_sequence = numpy.take_along_axis(sorted_sequence, sorter, -1)
     side = side or ("right" if right else "left")
     result = numpy.int32 if out_int32 else numpy.int64
     values = numpy.asarray(self)
@@ -42,13 +44,19 @@ def _searchsorted(sorted_sequence, self, out_int32, right, side):
     return numpy.asarray(found, result).reshape(values.shape)
 
 
-def _infer_searchsorted(sorted_sequence, self, out_int32, right, side):
+def _infer_searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
     shape = tuple(getattr(self, "shape", ()))
     sequence = tuple(sorted_sequence.shape)
     asked = f"searchsorted({describe_value(sorted_sequence)}, {describe_value(self)})"
     if side is not None and (side not in ("left", "right") or (side == "left" and right)):
         raise OperationError(
             asked, f"side={side!r} and right={right} do not agree", "give side='left' or 'right'"
+        )
+    if sorter is not None and (tuple(sorter.shape) != sequence or sorter.dtype is not dtypes.int64):
+        raise ShapeError(
+            asked,
+            "boundary and sorter must have the same size, and sorter be a tensor of int64",
+            "give what argsort returns",
         )
     if len(sequence) != 1 and sequence[:-1] != shape[:-1]:
         raise ShapeError(
@@ -63,7 +71,7 @@ def _infer_searchsorted(sorted_sequence, self, out_int32, right, side):
 
 defop(
     "searchsorted(Tensor sorted_sequence, Operand self, *, bool out_int32=False, "
-    "bool right=False, str? side=None) -> Tensor",
+    "bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
     LIBRARY,
     eager=_searchsorted,
     infer=_infer_searchsorted,
@@ -81,7 +89,7 @@ def _bucketize(self, boundaries, out_int32, right):
             f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})",
             "use searchsorted for boundaries of each row",
         )
-    return _op("searchsorted", boundaries, self, out_int32, right, None)
+    return _op("searchsorted", boundaries, self, out_int32, right, None, None)
 
 
 composite(
@@ -254,7 +262,8 @@ def _take_along_dim(self, indices, dim):
     both[at] = mine[at]
     self = _op("expand", self, tuple(both))
     both[at] = theirs[at]
-    return _op("gather", self, at, _op("expand", indices, tuple(both)))
+    places = _op("where", indices < 0, indices + mine[at], indices)
+    return _op("gather", self, at, _op("expand", places, tuple(both)))
 
 
 composite(
@@ -287,37 +296,4 @@ composite(
     "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
     _index_copy,
     "`self` with the entries of source at the indices of a dimension.",
-)
-
-
-def _scatter_reduce(self, dim, index, src, reduce, include_self):
-    if reduce not in ("sum", "mean"):
-        raise OperationError(
-            f"scatter_reduce(reduce={reduce!r})",
-            "reduce must be 'sum' or 'mean' here",
-            "use a loop, or amax over a masked stack",
-        )
-    if self.ndim == 0:
-        self, index, src = self.reshape((1,)), index.reshape((1,)), src.reshape((1,))
-        return _scatter_reduce(self, 0, index, src, reduce, include_self).reshape(())
-    untouched = self
-    one = _op("full", tuple(index.layout.shape), 1, self.dtype, self.device)
-    zeros = _op("full", tuple(self.layout.shape), 0, self.dtype, self.device)
-    counts = _op("scatter_add", zeros, dim, index, one)
-    base = self if include_self else _op("where", counts != 0, zeros, self)
-    total = _op("scatter_add", base, dim, index, src)
-    if reduce == "sum":
-        return total
-    counts = counts + 1 if include_self else counts
-    none = counts == 0
-    counts = _op("where", none, 1, counts)
-    divided = total / counts if self.dtype.differentiable else total // counts
-    return divided if include_self else _op("where", none, untouched, divided)
-
-
-composite(
-    "scatter_reduce(Tensor self, int dim, Tensor index, Tensor src, str reduce, *,"
-    " bool include_self=True) -> Tensor",
-    _scatter_reduce,
-    "Sums or means of the elements of src that go to one place along `dim`.",
 )

@@ -146,7 +146,7 @@ def must_be_tensor(op: Any, parameter: Parameter) -> bool:
 
 _PREPARE = {
     "int[]": "{0} = as_ints({0}, '{0}')",
-    "int[...]": "{0} = as_variadic({0}, '{0}')",
+    "int[...]": "{0} = as_variadic({0}_ if {0} is None else ({0},), '{0}')",
     "Tensor[]": "{0} = tuple({0})",
 }
 
@@ -195,7 +195,7 @@ def make_function(
     for index, parameter in enumerate(signature.parameters):
         name = first if index == 0 and first else parameter.name
         if parameter.type == "int[...]":
-            declared.append(f"*{name}")
+            declared.append(f"*{name}_, {name}=None")
             star = True
         else:
             if parameter.keyword_only and not star:

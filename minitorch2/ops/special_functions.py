@@ -22,11 +22,12 @@ def _op(name, *args):
     return call(lookup(name), args)
 
 
-def _floating(dtype):
+def floating(dtype):
+    """The dtype of a special function's result."""
     return dtype if dtype.differentiable else dtypes.get_default_dtype()
 
 
-def _in_double(function):
+def in_double(function):
     """A function of double-precision arrays, for arrays of any dtype."""
 
     def eager(a, *rest):
@@ -36,12 +37,13 @@ def _in_double(function):
     return eager
 
 
-def _library(signature, double, vjp, doc, **fields):
+def library(signature, double, vjp, doc, **fields):
+    """Add a row of one operand that is computed in double precision and stays whole."""
     defop(
         signature,
         LIBRARY,
-        eager=_in_double(double),
-        infer=lambda self, *rest: Meta(tuple(self.shape), _floating(self.dtype)),
+        eager=in_double(double),
+        infer=lambda self, *rest: Meta(tuple(self.shape), floating(self.dtype)),
         keeps=True,
         accepts="bif",
         vjp=vjp,
@@ -131,35 +133,35 @@ def _erfinv(y):
     return numpy.where(inside, x, edge)
 
 
-_library(
+library(
     "erfc(Tensor self) -> Tensor",
     _each(math.erfc),
     lambda s, g: g * ((s.self * -s.self).exp() * (-2 / math.sqrt(math.pi))),
     "1 - erf(self), exact where erf is almost 1.",
     saves="self",
 )
-_library(
+library(
     "erfinv(Tensor self) -> Tensor",
     _erfinv,
     lambda s, g: g * ((s.result * s.result).exp() * (math.sqrt(math.pi) / 2)),
     "The number whose erf is self.",
     saves="result",
 )
-_library(
+library(
     "lgamma(Tensor self) -> Tensor",
     _each(_lgamma),
     lambda s, g: g * _op("digamma", s.self),
     "The logarithm of the absolute value of the gamma function.",
     saves="self",
 )
-_library(
+library(
     "digamma(Tensor self) -> Tensor",
     _digamma,
     lambda s, g: g * _op("polygamma", s.self, 1),
     "The derivative of lgamma.",
     saves="self",
 )
-_library(
+library(
     "polygamma(Tensor self, int n) -> Tensor",
     _polygamma,
     lambda s, g: g * _op("polygamma", s.self, s.n + 1),
@@ -191,7 +193,7 @@ def _xlogy(self, other):
 
 
 def _sinc(x):
-    x = x.to(_floating(x.dtype))
+    x = x.to(floating(x.dtype))
     angle = _op("where", x == 0, 1.0, x) * math.pi
     # near zero by its series, whose derivatives are right too
     square = (x * math.pi) * (x * math.pi)
@@ -222,7 +224,7 @@ def _logaddexp(self, other, base):
 
 def _inverse_hyperbolic(name):
     def asinh(x):
-        x = x.to(_floating(x.dtype))
+        x = x.to(floating(x.dtype))
         if x.dtype.is_complex:
             return (x + (x * x + 1).sqrt()).log()
         sign = _op("where", x.signbit(), -1.0, 1.0).to(x.dtype)
@@ -235,7 +237,7 @@ def _inverse_hyperbolic(name):
         return _op("where", large, far, usual) * sign
 
     def acosh(x):
-        x = x.to(_floating(x.dtype))
+        x = x.to(floating(x.dtype))
         if x.dtype.is_complex:
             return (x + (x - 1).sqrt() * (x + 1).sqrt()).log()
         large = x > 1e10
@@ -244,7 +246,7 @@ def _inverse_hyperbolic(name):
         return _op("where", large, _op("where", large, x, 1.0).log() + math.log(2), usual)
 
     def atanh(x):
-        x = x.to(_floating(x.dtype))
+        x = x.to(floating(x.dtype))
         return (x.log1p() - (-x).log1p()) * 0.5
 
     return {"asinh": asinh, "acosh": acosh, "atanh": atanh}[name]
@@ -283,7 +285,7 @@ for _name, _doc in (("asinh", "sine"), ("acosh", "cosine"), ("atanh", "tangent")
 
 
 def _logit(self, eps):
-    self = self.to(_floating(self.dtype))
+    self = self.to(floating(self.dtype))
     if eps is not None:
         self = self.clamp(eps, 1 - eps)
     return self.log() - (-self).log1p()
@@ -297,13 +299,13 @@ composite(
 )
 composite(
     "deg2rad(Tensor self) -> Tensor",
-    lambda x: x.to(_floating(x.dtype)) * (math.pi / 180),
+    lambda x: x.to(floating(x.dtype)) * (math.pi / 180),
     "Degrees as radians.",
     accepts="bif",
 )
 composite(
     "rad2deg(Tensor self) -> Tensor",
-    lambda x: x.to(_floating(x.dtype)) * (180 / math.pi),
+    lambda x: x.to(floating(x.dtype)) * (180 / math.pi),
     "Radians as degrees.",
     accepts="bif",
 )

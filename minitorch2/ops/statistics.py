@@ -13,10 +13,9 @@ from minitorch2 import dtypes
 from minitorch2.dispatch import call
 from minitorch2.errors import DtypeError, IndexOutOfRange, OperationError
 from minitorch2.layouts import normalize_dim
-from minitorch2.ops.composites import composite
+from minitorch2.ops.composites import bool_first, composite
 from minitorch2.ops.infer import describe_value, reduced_shape
 from minitorch2.ops.table import LIBRARY, Meta, defop, lookup
-from minitorch2.tensors import Tensor
 
 
 def _op(name, *args):
@@ -31,7 +30,7 @@ composite(
     f"std_mean{_VAR} -> (Tensor, Tensor)",
     lambda self, dim, unbiased, keepdim, correction: (
         _op("std", self, dim, unbiased, keepdim, correction),
-        self.mean(dim, keepdim),
+        self.mean(bool_first(dim, True)[0], keepdim),
     ),
     "Standard deviation and mean over `dim`.",
     method=False,
@@ -107,56 +106,6 @@ composite(
     torch="torch.median",
     method=False,
     function=False,
-)
-
-
-def _quantile(self, q, dim, keepdim, interpolation):
-    if self.dtype not in (dtypes.float32, dtypes.float64):
-        raise DtypeError(
-            f"quantile({describe_value(self)})",
-            "quantile() input tensor must be either float or double dtype",
-            "convert: x.float()",
-        )
-    if not self.numel():
-        raise OperationError(
-            f"quantile({describe_value(self)})", "quantile() input tensor must be non-empty"
-        )
-    if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
-        raise OperationError(
-            f"quantile(interpolation={interpolation!r})",
-            "interpolation must be one of linear, lower, higher, midpoint or nearest",
-        )
-    shape = self.layout.shape
-    ranks = q if isinstance(q, Tensor) else _op("full", (), float(q), self.dtype, self.device)
-    at = 0 if dim is None else normalize_dim(dim, self.ndim)
-    whole = self.reshape((-1,)) if dim is None else self.movedim((at,), (-1,))
-    ordered = _op("sort", whole, -1, False, True)[0]
-    size = ordered.layout.shape[-1]
-    places = ranks.reshape((-1,)) * (size - 1)
-    below, above = places.floor(), places.ceil()
-    share = {"linear": places - below, "lower": 0.0, "higher": 1.0, "midpoint": 0.5}.get(
-        interpolation
-    )
-    if interpolation == "nearest":
-        below = above = places.round()
-        share = 0.0
-    low = _op("index_select", ordered, -1, below.to(dtypes.int64))
-    high = _op("index_select", ordered, -1, above.to(dtypes.int64))
-    found = _op("lerp", low, high, share)
-    last = _op("slice", ordered, -1, size - 1, size, 1)
-    found = _op("where", last.isnan(), math.nan, found).movedim((-1,), (0,))
-    if keepdim:
-        rest = (1,) * self.ndim if dim is None else shape[:at] + (1,) + shape[at + 1 :]
-        found = found.reshape((ranks.numel(), *rest))
-    return found if ranks.ndim else found.squeeze(0)
-
-
-composite(
-    "quantile(Tensor self, Operand q, int? dim=None, bool keepdim=False, *,"
-    " str interpolation='linear') -> Tensor",
-    _quantile,
-    "The number below which the share q of the elements lies.",
-    precision="full",
 )
 
 
@@ -299,7 +248,27 @@ composite(
 )
 
 
-def _cov(self, correction):
+def _weights(self, fweights, aweights):
+    """How much each observation counts: the product of counts and weights, or None."""
+    for name, given in (("fweights", fweights), ("aweights", aweights)):
+        if given is None:
+            continue
+        whole = given.dtype.category == dtypes.INTEGER
+        kind = whole if name == "fweights" else given.dtype.is_floating_point
+        fits = given.ndim == 1 and given.numel() == (self.shape[-1] if self.ndim else 1)
+        if not fits or not kind:
+            raise OperationError(
+                f"cov({describe_value(self)}, {name} {describe_value(given)})",
+                f"cov(): expected {name} to be a vector of "
+                f"{'integers' if name == 'fweights' else 'floating point numbers'}, one for each "
+                "observation",
+                "give one for each column",
+            )
+    both = [given for given in (fweights, aweights) if given is not None]
+    return both[0] if len(both) == 1 else both[0] * both[1] if both else None
+
+
+def _cov(self, correction, fweights, aweights):
     if self.ndim > 2:
         raise OperationError(
             f"cov({describe_value(self)})",
@@ -315,14 +284,24 @@ def _cov(self, correction):
     if not self.dtype.differentiable:
         self = self.to(dtypes.get_default_dtype())
     rows = self.reshape((1, -1)) if self.ndim < 2 else self
-    centred = rows - rows.mean((1,), keepdim=True)
-    count = rows.layout.shape[1] - correction
-    found = centred @ centred.mH / (count if count > 0 else 0.0)
-    return found.squeeze()
+    weights = _weights(self, fweights, aweights)
+    if weights is None:
+        centred = rows - rows.mean((1,), keepdim=True)
+        count = rows.layout.shape[1] - correction
+        return (centred @ centred.mH / (count if count > 0 else 0.0)).squeeze()
+    total = weights.sum()
+    if weights.storage.block is not None and float(total) == 0:
+        raise OperationError(
+            "cov()", "cov(): weights sum to zero, can't be normalized", "let some observation count"
+        )
+    centred = rows - (rows * weights).sum((1,), keepdim=True) / total
+    lost = correction if aweights is None else correction * (weights * aweights).sum() / total
+    count = (total - lost).clamp(0, None)
+    return (centred @ (centred * weights).mH / count).squeeze()
 
 
 def _corrcoef(self):
-    found = _cov(self, 1)
+    found = _cov(self, 1, None, None)
     if found.ndim == 0:
         return found / found
     diagonal = found.diagonal()
@@ -334,7 +313,7 @@ def _corrcoef(self):
 
 
 composite(
-    "cov(Tensor self, *, int correction=1) -> Tensor",
+    "cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor",
     _cov,
     "Covariances of the rows.",
     precision="lower",

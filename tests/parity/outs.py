@@ -102,7 +102,7 @@ def complaints(op: Op, sample: Sample) -> Iterator[tuple[str, list[str]]]:
         for name, make in FORMS.items():
             mine, my_outs = _run(op.public, minitorch2, sample, make, expected)
             theirs, their_outs = _run(judge, torch, sample, make, expected)
-            found = _compare(sample, mine, theirs, my_outs, their_outs)
+            found = _compare(sample, mine, theirs, my_outs, their_outs, expected)
             yield name, [f"out= {name}: {complaint}" for complaint in found]
 
 
@@ -124,7 +124,12 @@ def _run(
 
 
 def _compare(
-    sample: Sample, mine: Outcome, theirs: Outcome, ours: list[Any], judges: list[Any]
+    sample: Sample,
+    mine: Outcome,
+    theirs: Outcome,
+    ours: list[Any],
+    judges: list[Any],
+    expected: Outcome,
 ) -> list[str]:
     if mine.error and theirs.error:
         return []
@@ -132,7 +137,8 @@ def _compare(
         return compare_errors(mine.error, theirs.error)
     passed = [TOLERANCES[s.dtype.name] for s in specs_in(sample) if s.dtype.name in TOLERANCES]
     found = [] if all(a is b for a, b in zip(mine.results, ours, strict=True)) else ["not out=s"]
-    for index, (a, b) in enumerate(zip(ours, judges, strict=True)):
-        close = max([*passed, TOLERANCES.get(name_of(a), (0, 0))])
+    for index, (a, b, usual) in enumerate(zip(ours, judges, expected.results, strict=True)):
+        usual_close = TOLERANCES.get(name_of(usual), (0, 0))
+        close = max([*passed, usual_close, TOLERANCES.get(name_of(a), (0, 0))])
         found += compare_tensors(a, b, f"out {index}", tolerance=close)
     return found

@@ -13,6 +13,8 @@ windows     convolutions
 special     special functions, seldom arithmetic
 statistics  accumulation, statistics, searching, picking, pooling
 matrices    linear algebra
+probability special functions of statistics, ranks, combinations by index
+variations  other calls like a sample: layouts, dtypes, sizes, arguments
 complexes   complex numbers, and complex samples made of real ones
 whole_numbers   divisors, multiples, the next number
 """

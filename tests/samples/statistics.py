@@ -3,6 +3,7 @@
 In: a row's name. Out: calls along each dimension, with ties, nans, empty tensors, bad arguments.
 """
 
+from tests.samples.probability import scatter_reduce
 from tests.samples.specs import NON_FINITE, Sample, call, of, refused, rough, t
 
 X = t((3, 4))
@@ -92,7 +93,11 @@ def _aminmax(op) -> list[Sample]:
 
 def _cov(op) -> list[Sample]:
     found = [call(X), call(t((5,))), call(t((2, 6), "f32"))]
-    return [*found, call(X, correction=0)] if op.name == "cov" else found
+    if op.name == "corrcoef":
+        return found
+    counts, weights = of([1, 0, 3, 2], "i64"), t((4,), low=0.5, high=2, seed="w", grad=False)
+    found += [call(X, correction=0), call(X, fweights=counts), call(X, aweights=weights)]
+    return [*found, call(X, fweights=counts, aweights=weights), refused(X, fweights=weights)]
 
 
 EDGES = of([1.0, 2.0, 3.5, 5.0], grad=False)
@@ -163,7 +168,7 @@ def _scatter_reduce(op) -> list[Sample]:
             call(X, 0, index, source, how),
             call(X, 0, index, source, how, include_self=False),
         ]
-    return found
+    return found + scatter_reduce(op)
 
 
 def _pool(op) -> list[Sample]:
