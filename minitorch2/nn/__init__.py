@@ -14,9 +14,10 @@ normalization   LayerNorm and RMSNorm
 batch_normalization   BatchNorm, InstanceNorm, GroupNorm
 parallel        DataParallel and its like, on one device
 dropout         Dropout
-embedding       Embedding
+embedding       Embedding and EmbeddingBag
 convolution     Conv2d and the others
 pooling         MaxPool2d and the others
+other_pooling   power averages, random regions, max pooling undone
 padding         ZeroPad2d and the others
 resampling      Upsample, PixelShuffle, Unfold and the others
 attention       MultiheadAttention
@@ -25,7 +26,9 @@ transformer     encoder and decoder layers and their stacks
 flatten         Flatten and Unflatten
 loss            CrossEntropyLoss and the others
 margin_loss     losses with margins, and likelihoods of numbers
+sequence_loss   CTCLoss, adaptive softmax
 containers      Sequential, ModuleList and the others
+lazy            layers whose first input tells their sizes
 utils           gradient clipping, parameters as one vector
 """
 
@@ -89,17 +92,38 @@ from minitorch2.nn.convolution import (
     ConvTranspose3d,
 )
 from minitorch2.nn.dropout import (
+    AlphaDropout,
     Dropout,
     Dropout1d,
     Dropout2d,
     Dropout3d,
+    FeatureAlphaDropout,
 )
 from minitorch2.nn.embedding import (
     Embedding,
+    EmbeddingBag,
 )
 from minitorch2.nn.flatten import (
     Flatten,
     Unflatten,
+)
+from minitorch2.nn.lazy import (
+    LazyBatchNorm1d,
+    LazyBatchNorm2d,
+    LazyBatchNorm3d,
+    LazyConv1d,
+    LazyConv2d,
+    LazyConv3d,
+    LazyConvTranspose1d,
+    LazyConvTranspose2d,
+    LazyConvTranspose3d,
+    LazyInstanceNorm1d,
+    LazyInstanceNorm2d,
+    LazyInstanceNorm3d,
+    LazyLinear,
+    LazyModuleMixin,
+    UninitializedBuffer,
+    UninitializedParameter,
 )
 from minitorch2.nn.linear import (
     Bilinear,
@@ -136,16 +160,29 @@ from minitorch2.nn.normalization import (
     LayerNorm,
     RMSNorm,
 )
+from minitorch2.nn.other_pooling import (
+    FractionalMaxPool2d,
+    FractionalMaxPool3d,
+    LPPool1d,
+    LPPool2d,
+    LPPool3d,
+    MaxUnpool1d,
+    MaxUnpool2d,
+    MaxUnpool3d,
+)
 from minitorch2.nn.padding import (
     CircularPad1d,
     CircularPad2d,
+    CircularPad3d,
     ConstantPad1d,
     ConstantPad2d,
     ConstantPad3d,
     ReflectionPad1d,
     ReflectionPad2d,
+    ReflectionPad3d,
     ReplicationPad1d,
     ReplicationPad2d,
+    ReplicationPad3d,
     ZeroPad1d,
     ZeroPad2d,
     ZeroPad3d,
@@ -159,7 +196,9 @@ from minitorch2.nn.pooling import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
     AdaptiveAvgPool3d,
+    AdaptiveMaxPool1d,
     AdaptiveMaxPool2d,
+    AdaptiveMaxPool3d,
     AvgPool1d,
     AvgPool2d,
     AvgPool3d,
@@ -186,6 +225,12 @@ from minitorch2.nn.resampling import (
     Upsample,
     UpsamplingBilinear2d,
     UpsamplingNearest2d,
+)
+from minitorch2.nn.sequence_loss import (
+    AdaptiveLogSoftmaxWithLoss,
+    CTCLoss,
+    NLLLoss2d,
+    TripletMarginWithDistanceLoss,
 )
 from minitorch2.nn.transformer import (
     Transformer,

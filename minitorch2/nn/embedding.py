@@ -1,4 +1,4 @@
-"""Embedding: a table of vectors looked up by integer.
+"""Embedding and EmbeddingBag: tables of vectors looked up by integer.
 
 In: integers of any shape [*]. Out: [*, embedding_dim].
 
@@ -86,3 +86,71 @@ class Embedding(Module):
         if self.padding_idx is not None:
             parts.append(f"padding_idx={self.padding_idx}")
         return ", ".join(parts)
+
+
+class EmbeddingBag(Embedding):
+    """The sum, mean or maximum of the rows of each bag of integers."""
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        _weight: Any = None,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+        device: Any = None,
+        dtype: Any = None,
+    ):
+        super().__init__(
+            num_embeddings,
+            embedding_dim,
+            padding_idx,
+            max_norm,
+            norm_type,
+            scale_grad_by_freq,
+            sparse,
+            _weight,
+            device=device,
+            dtype=dtype,
+        )
+        self.mode, self.include_last_offset = mode, include_last_offset
+
+    def forward(  # type: ignore[override]
+        self, input: Any, offsets: Any = None, per_sample_weights: Any = None
+    ) -> Any:
+        return F.embedding_bag(
+            input,
+            self.weight,
+            offsets,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+            self.mode,
+            self.sparse,
+            per_sample_weights,
+            self.include_last_offset,
+            self.padding_idx,
+        )
+
+    @classmethod
+    def from_pretrained(  # type: ignore[override]
+        cls, embeddings: Any, freeze: bool = True, **options: Any
+    ) -> "EmbeddingBag":
+        """Bags over a given table [rows, columns], frozen unless told otherwise."""
+        rows, columns = embeddings.shape
+        made = cls(rows, columns, **options, _weight=embeddings)
+        made.weight.requires_grad = not freeze
+        return made
+
+    def extra_repr(self) -> str:
+        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        if self.max_norm is not None:
+            text += f", max_norm={self.max_norm}"
+        if self.padding_idx is not None:
+            text += f", padding_idx={self.padding_idx}"
+        return text + f", mode={self.mode!r}"

@@ -110,3 +110,21 @@ class CircularPad2d(_Pad):
     """What leaves at one edge comes in at the opposite one."""
 
     dims, mode = 2, "circular"
+
+
+class ReflectionPad3d(_Pad):
+    """The volume mirrored at its faces."""
+
+    dims, mode = 3, "reflect"
+
+
+class ReplicationPad3d(_Pad):
+    """The faces repeated."""
+
+    dims, mode = 3, "replicate"
+
+
+class CircularPad3d(_Pad):
+    """What leaves at one face comes in at the opposite one."""
+
+    dims, mode = 3, "circular"

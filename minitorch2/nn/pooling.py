@@ -155,17 +155,34 @@ class AdaptiveAvgPool2d(_Adaptive):
     function = staticmethod(F.adaptive_avg_pool2d)
 
 
-class AdaptiveMaxPool2d(_Adaptive):
-    """The largest elements of as many windows as wanted, over [N, C, H, W]."""
-
-    function = staticmethod(F.adaptive_max_pool2d)
-
-    def __init__(self, output_size: Any, return_indices: bool = False):
-        super().__init__(output_size)
-        self.return_indices = return_indices
-
-
 class AdaptiveAvgPool3d(_Adaptive):
     """Means of as many windows as wanted, over [N, C, D, H, W]."""
 
     function = staticmethod(F.adaptive_avg_pool3d)
+
+
+class _AdaptiveMax(_Adaptive):
+    def __init__(self, output_size: Any, return_indices: bool = False):
+        super().__init__(output_size)
+        self.return_indices = return_indices
+
+    def forward(self, input: Any) -> Any:
+        return type(self).function(input, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool1d(_AdaptiveMax):
+    """The largest elements of as many windows as wanted, over [N, C, L]."""
+
+    function = staticmethod(F.adaptive_max_pool1d)
+
+
+class AdaptiveMaxPool2d(_AdaptiveMax):
+    """The largest elements of as many windows as wanted, over [N, C, H, W]."""
+
+    function = staticmethod(F.adaptive_max_pool2d)
+
+
+class AdaptiveMaxPool3d(_AdaptiveMax):
+    """The largest elements of as many windows as wanted, over [N, C, D, H, W]."""
+
+    function = staticmethod(F.adaptive_max_pool3d)

@@ -7,7 +7,8 @@ Files, in reading order:
 
 rows             access to the op table
 activations      relu, gelu, softmax and the others
-lookups          linear, embedding, attention
+lookups          linear, one_hot, attention
+embeddings       tables of vectors, bags of their rows
 normalizations   layer_norm, batch_norm and the others
 dropouts         dropout of elements and of channels
 losses           cross_entropy, mse_loss and the others
@@ -15,7 +16,10 @@ padding          more elements at the ends
 windows          the places of a kernel
 convolutions     conv1d, conv2d, conv3d and their transposes
 pooling          the largest or the mean of each window
+grids            sampling at places that a tensor names
 resampling       interpolate, pixel_shuffle
+unpooling        power averages, random regions, max pooling undone
+sequences        ctc_loss
 folding          windows as columns, and back
 margins          losses with margins between classes
 
@@ -67,16 +71,19 @@ from minitorch2.nn.functional.convolutions import (
     conv_transpose3d,
 )
 from minitorch2.nn.functional.dropouts import (
+    alpha_dropout,
     check_probability,
     dropout,
     dropout1d,
     dropout2d,
     dropout3d,
+    feature_alpha_dropout,
 )
+from minitorch2.nn.functional.embeddings import embedding, embedding_bag
 from minitorch2.nn.functional.folding import fold, unfold
+from minitorch2.nn.functional.grids import affine_grid, grid_sample
 from minitorch2.nn.functional.lookups import (
     bilinear,
-    embedding,
     linear,
     one_hot,
     scaled_dot_product_attention,
@@ -96,11 +103,13 @@ from minitorch2.nn.functional.losses import (
     mse_loss,
     nll_loss,
     pairwise_distance,
+    pdist,
     poisson_nll_loss,
     reduction_of,
     smooth_l1_loss,
     soft_margin_loss,
     triplet_margin_loss,
+    triplet_margin_with_distance_loss,
 )
 from minitorch2.nn.functional.margins import (
     multi_margin_loss,
@@ -137,4 +146,15 @@ from minitorch2.nn.functional.resampling import (
     pixel_shuffle,
     pixel_unshuffle,
     upsample,
+)
+from minitorch2.nn.functional.sequences import ctc_loss
+from minitorch2.nn.functional.unpooling import (
+    fractional_max_pool2d,
+    fractional_max_pool3d,
+    lp_pool1d,
+    lp_pool2d,
+    lp_pool3d,
+    max_unpool1d,
+    max_unpool2d,
+    max_unpool3d,
 )

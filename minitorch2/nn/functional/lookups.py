@@ -1,4 +1,4 @@
-"""Layers that are products or tables: linear, embedding, one_hot, scaled_dot_product_attention.
+"""Layers that are products: linear, one_hot, scaled_dot_product_attention.
 
 In: tensors, or integers that name rows. Out: tensors.
 
@@ -14,34 +14,13 @@ from minitorch2.errors import ArgumentValueError
 from minitorch2.nn.functional.rows import row
 
 linear, one_hot = row("linear"), row("one_hot")
-_embedding, _softmax, _dropout, _where = (
-    row(name) for name in ("embedding", "softmax", "dropout", "where")
-)
+_softmax, _dropout, _where = (row(name) for name in ("softmax", "dropout", "where"))
 
 
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     """x1 @ weight[k] @ x2 for each output k."""
     flat = (input1.unsqueeze(-1) * input2.unsqueeze(-2)).flatten(-2)
     return linear(flat, weight.flatten(1), bias)
-
-
-def embedding(
-    input: Any,
-    weight: Any,
-    padding_idx: int | None = None,
-    max_norm: float | None = None,
-    norm_type: float = 2.0,
-    scale_grad_by_freq: bool = False,
-    sparse: bool = False,
-) -> Any:
-    """The rows of `weight` at the given indices; row `padding_idx` gets no gradient."""
-    if max_norm is not None or scale_grad_by_freq or sparse:
-        raise ArgumentValueError(
-            "embedding(...)",
-            "max_norm, scale_grad_by_freq and sparse gradients are not supported",
-            "leave them at their defaults",
-        )
-    return _embedding(input, weight, padding_idx)
 
 
 def scaled_dot_product_attention(

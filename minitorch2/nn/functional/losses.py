@@ -9,7 +9,9 @@ import math
 import warnings
 from typing import Any
 
-from minitorch2.errors import ArgumentValueError
+from minitorch2.creation import tensor
+from minitorch2.dtypes import int64
+from minitorch2.errors import ArgumentValueError, ShapeError
 from minitorch2.nn.functional.rows import row
 
 _nll_loss, _cross_entropy = row("nll_loss"), row("cross_entropy")
@@ -301,3 +303,36 @@ def triplet_margin_loss(
     return reduced(
         (margin + near - far).clamp(min=0), reduction_of(reduction, size_average, reduce)
     )
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Any,
+    positive: Any,
+    negative: Any,
+    *,
+    distance_function: Any = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Any:
+    """max(0, margin + distance to the positive - distance to the negative), for any distance."""
+    distance = distance_function or pairwise_distance
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = far.minimum(distance(positive, negative))
+    return reduced((margin + near - far).clamp(min=0), reduction_of(reduction, None, None))
+
+
+def pdist(input: Any, p: float = 2.0) -> Any:
+    """The distances of all pairs of rows, as a vector: (0, 1), (0, 2), ... (1, 2), ..."""
+    if input.ndim != 2:
+        raise ShapeError(
+            f"pdist() of a tensor of shape {list(input.shape)}",
+            "pdist only supports 2D tensors",
+            "give one row for each point",
+        )
+    count = input.shape[0]
+    pairs = [(i, j) for i in range(count) for j in range(i + 1, count)]
+    first = tensor([i for i, _ in pairs], dtype=int64)
+    second = tensor([j for _, j in pairs], dtype=int64)
+    return (input.index_select(0, first) - input.index_select(0, second)).norm(p, -1)

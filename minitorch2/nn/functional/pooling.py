@@ -12,6 +12,7 @@ Source: torch.nn.functional.
 import math
 from typing import Any
 
+from minitorch2.creation import arange
 from minitorch2.nn.functional.padding import pad
 from minitorch2.nn.functional.rows import row
 from minitorch2.nn.functional.windows import padded, per_dimension, views
@@ -123,6 +124,34 @@ avg_pool1d, avg_pool2d, avg_pool3d = _avg_pool(1), _avg_pool(2), _avg_pool(3)
 adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = (
     _adaptive(dims, "avg", lambda x, dim: x.mean(dim)) for dims in (1, 2, 3)
 )
+
+
+def _adaptive_max(dims: int) -> Any:
+    def function(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+        """Dimension after dimension, with the flat place of each maximum carried along."""
+        given = per_dimension(output_size, dims)
+        sizes = tuple(input.shape[input.ndim - dims :])
+        places = arange(math.prod(sizes)).reshape(sizes).expand(input.shape).contiguous()
+        for at, wanted in enumerate(given):
+            if wanted is not None:
+                input, places = _largest(input, places, input.ndim - dims + at, wanted)
+        return (input, places) if return_indices else input
+
+    function.__name__ = function.__qualname__ = f"adaptive_max_pool{dims}d"
+    function.__doc__ = f"The largest elements of the last {dims} dimensions, to the given sizes."
+    return function
+
+
+def _largest(input: Any, places: Any, dim: int, wanted: int) -> tuple[Any, Any]:
+    size, values, found = input.shape[dim], [], []
+    for place in range(wanted):
+        start, end = place * size // wanted, -(-(place + 1) * size // wanted)
+        largest, at = input.narrow(dim, start, end - start).max(dim, True)
+        values.append(largest)
+        found.append(places.narrow(dim, start, end - start).gather(dim, at))
+    return _cat(values, dim), _cat(found, dim)
+
+
 adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = (
-    _adaptive(dims, "max", lambda x, dim: x.max(dim)[0]) for dims in (1, 2, 3)
+    _adaptive_max(dims) for dims in (1, 2, 3)
 )

@@ -11,9 +11,16 @@ from typing import Any
 from minitorch2.creation import tensor
 from minitorch2.dtypes import int64
 from minitorch2.errors import ArgumentValueError
+from minitorch2.nn.functional.grids import cubic_weights
+from minitorch2.nn.functional.pooling import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+)
 from minitorch2.nn.functional.windows import per_dimension
 
-_LINEAR = {"linear": 1, "bilinear": 2, "trilinear": 3}
+_SMOOTH = {"linear": 1, "bilinear": 2, "trilinear": 3, "bicubic": 2}
+_MEANS = {1: adaptive_avg_pool1d, 2: adaptive_avg_pool2d, 3: adaptive_avg_pool3d}
 
 
 def interpolate(
@@ -25,7 +32,10 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Any:
-    """`mode`: 'nearest', 'nearest-exact', 'linear', 'bilinear' or 'trilinear'."""
+    """`mode`: 'nearest', 'nearest-exact', 'linear', 'bilinear', 'trilinear', 'bicubic' or 'area'.
+
+    `antialias` widens the weights of 'bilinear' and 'bicubic' when an image becomes smaller.
+    """
     dims = input.ndim - 2
     if (size is None) == (scale_factor is None):
         raise ArgumentValueError(
@@ -33,12 +43,7 @@ def interpolate(
             "only one of size or scale_factor should be defined",
             "give the new sizes, or how many times larger they are",
         )
-    if mode not in ("nearest", "nearest-exact") and _LINEAR.get(mode) != dims or antialias:
-        raise ArgumentValueError(
-            f"interpolate(mode={mode!r}, antialias={antialias}) of {dims} dimensions",
-            "no such mode for these dimensions",
-            "use 'nearest', 'nearest-exact', 'linear' (1), 'bilinear' (2) or 'trilinear' (3)",
-        )
+    _check(mode, dims, align_corners, antialias)
     factors: tuple[Any, ...] = (None,) * dims
     if scale_factor is not None:
         factors = (
@@ -49,31 +54,107 @@ def interpolate(
         size = [math.floor(n * f) for n, f in zip(input.shape[2:], factors, strict=True)]
         if recompute_scale_factor:
             factors = (None,) * dims
+    if mode == "area":
+        return _MEANS[dims](input, size)
     for at, (wanted, factor) in enumerate(zip(per_dimension(size, dims), factors, strict=True)):
         dim, have = 2 + at, input.shape[2 + at]
         step = have / wanted if factor is None else 1 / factor
-        if mode in _LINEAR:
-            input = _linear(input, dim, wanted, step, bool(align_corners))
-        else:
+        if mode in ("nearest", "nearest-exact"):
             shift = 0.5 if mode == "nearest-exact" else 0.0
             places = [min(int((i + shift) * step), have - 1) for i in range(wanted)]
             input = input.index_select(dim, tensor(places, dtype=int64))
+            continue
+        corners = bool(align_corners)
+        if corners:
+            step = (have - 1) / (wanted - 1) if wanted > 1 else 0.0
+        if antialias:
+            input = _smoothed(input, dim, wanted, step, corners, mode == "bicubic")
+        elif mode == "bicubic":
+            input = _cubic(input, dim, wanted, step, corners)
+        else:
+            input = _linear(input, dim, wanted, step, corners)
     return input
+
+
+def _check(mode: str, dims: int, align_corners: Any, antialias: bool) -> None:
+    asked = f"interpolate(mode={mode!r}, antialias={antialias}) of {dims} dimensions"
+    known = mode in ("nearest", "nearest-exact", "area") or _SMOOTH.get(mode) == dims
+    if not known or (antialias and mode not in ("bilinear", "bicubic")):
+        raise ArgumentValueError(
+            asked,
+            "no such mode for these dimensions",
+            "use 'nearest', 'nearest-exact', 'area', 'linear' (1), 'bilinear', 'bicubic' (2) or "
+            "'trilinear' (3); antialias with 'bilinear' and 'bicubic'",
+        )
+    if align_corners is not None and mode not in _SMOOTH:
+        raise ArgumentValueError(
+            asked,
+            "align_corners option can only be set with the interpolating modes: linear | bilinear "
+            "| bicubic | trilinear",
+            "leave align_corners out",
+        )
+
+
+def _positions(wanted: int, step: float, corners: bool) -> list[float]:
+    return [i * step if corners else (i + 0.5) * step - 0.5 for i in range(wanted)]
+
+
+def _column(values: list[float], input: Any, dim: int) -> Any:
+    """One weight for each index of a dimension."""
+    return tensor(values, dtype=input.dtype).reshape((-1,) + (1,) * (input.ndim - dim - 1))
 
 
 def _linear(input: Any, dim: int, wanted: int, step: float, corners: bool) -> Any:
     """Each new element lies on the line between its two neighbours."""
     have = input.shape[dim]
-    if corners:
-        step = (have - 1) / (wanted - 1) if wanted > 1 else 0.0
-    positions = [i * step if corners else max((i + 0.5) * step - 0.5, 0.0) for i in range(wanted)]
+    positions = [max(position, 0.0) for position in _positions(wanted, step, corners)]
     lower = [min(int(position), have - 1) for position in positions]
     upper = [min(place + 1, have - 1) for place in lower]
     shares = [position - place for position, place in zip(positions, lower, strict=True)]
-    weight = tensor(shares, dtype=input.dtype).reshape((-1,) + (1,) * (input.ndim - dim - 1))
+    weight = _column(shares, input, dim)
     left = input.index_select(dim, tensor(lower, dtype=int64))
     right = input.index_select(dim, tensor(upper, dtype=int64))
     return left * (1 - weight) + right * weight
+
+
+def _cubic(input: Any, dim: int, wanted: int, step: float, corners: bool) -> Any:
+    """Each new element lies on the cubic through its four neighbours."""
+    have, found = input.shape[dim], 0
+    positions = _positions(wanted, step, corners)
+    lower = [math.floor(position) for position in positions]
+    weights = [cubic_weights(p - low) for p, low in zip(positions, lower, strict=True)]
+    for at in range(4):
+        places = [min(max(low + at - 1, 0), have - 1) for low in lower]
+        taken = input.index_select(dim, tensor(places, dtype=int64))
+        found = found + taken * _column([each[at] for each in weights], input, dim)
+    return found
+
+
+def _smoothed(input: Any, dim: int, wanted: int, step: float, corners: bool, cubic: bool) -> Any:
+    """Each new element is the mean of all pixels below it, weighted by a triangle or a cubic."""
+    have, scale = input.shape[dim], max(step, 1.0)
+    reach = (2.0 if cubic else 1.0) * scale
+    table = []
+    for i in range(wanted):
+        center = step * (i + 0.5)
+        first = max(int(center - reach + 0.5), 0)
+        last = min(int(center + reach + 0.5), have)
+        weights = [0.0] * have
+        for place in range(first, last):
+            weights[place] = _filter((place + 0.5 - center) / scale, cubic)
+        total = sum(weights)
+        table.append([weight / total for weight in weights])
+    matrix = tensor(table, dtype=input.dtype)
+    return (input.movedim(dim, -1) @ matrix.T).movedim(-1, dim)
+
+
+def _filter(x: float, cubic: bool) -> float:
+    x = abs(x)
+    if not cubic:
+        return max(1.0 - x, 0.0)
+    if x < 1:
+        return ((-0.5 + 2) * x - (-0.5 + 3)) * x * x + 1
+    return (((x - 5) * x + 8) * x - 4) * -0.5 if x < 2 else 0.0
 
 
 def upsample(
