@@ -69,6 +69,11 @@ ROWS = (
         ("Move the call out, or write it in Python, which capture reads through.",),
     ),
     Row(
+        "disabled",
+        "The function called is marked with torch.compiler.disable.",
+        ("Take the mark away.",),
+    ),
+    Row(
         "unknown-object",
         "An object of this type has no model in capture.",
         ("Pass plain Python values, tensors, modules or instances of ordinary classes.",),

@@ -64,7 +64,7 @@ class Machine(Inputs, Members):
         self.root: Frame | None = None  # the frame of the compiled function itself
         self.left: Frame | None = None  # the frame called from the root that was left last
         self.left_step = 0  # what the root was doing then
-        self.stop_step = MAX_STEPS + 1  # where to stop, when an earlier run broke there
+        self.stop_step = 2 * MAX_STEPS  # where to stop, when an earlier run broke there
         self.made_at: dict[int, tuple[int, Any]] = {}  # the step of the root that made each value
         self.raised_at: dict[int, tuple[int, Value]] = {}  # where the root saw each exception first
 

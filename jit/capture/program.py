@@ -72,9 +72,10 @@ def _chooser(dynamic: bool | None, free: FreeSizes) -> Callable[[str], Any]:
 
 
 def is_plain_python(fn: Any) -> bool:
-    """Whether a function always runs as Python: generators, coroutines, async generators."""
+    """Whether a function always runs as Python: generators, coroutines, functions so marked."""
     return (
-        inspect.isgeneratorfunction(fn)
+        "_minitorch2_disabled" in getattr(fn, "__dict__", ())
+        or inspect.isgeneratorfunction(fn)
         or inspect.iscoroutinefunction(fn)
         or inspect.isasyncgenfunction(fn)
     )

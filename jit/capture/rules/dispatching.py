@@ -15,7 +15,7 @@ from minitorch2.jit.capture.rules.builtins import RULES, Rule, fits_no_rule
 from minitorch2.jit.capture.rules.constructors import CLASS_RULES
 from minitorch2.jit.capture.rules.copying import deep, shallow
 from minitorch2.jit.capture.rules.library import call_descriptor, call_library, is_descriptor
-from minitorch2.jit.capture.rules.package import package_rule, run_directly
+from minitorch2.jit.capture.rules.package import package_rule, run_directly, stopping
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, Value
 from minitorch2.jit.capture.values.constants import FIXED, is_constant
 from minitorch2.jit.capture.values.mappings import DictValue
@@ -95,6 +95,8 @@ def _making(cls: type) -> Rule:
 
 def function_rule(function: Any) -> Any:
     """The rule for a Python function, or None when it is inlined."""
+    if "_minitorch2_disabled" in function.__dict__:
+        return stopping("disabled")
     if function.__module__ == "copy" and function.__name__ in COPIES:
         return COPIES[function.__name__]
     if (function.__module__ or "").partition(".")[0] == "numpy":

@@ -64,11 +64,11 @@ def package_rule(function: Any) -> Rule | None:
         return None
     for prefix, code in OUTSIDE.items():
         if module.startswith(prefix):
-            return _stopping(code)
+            return stopping(code)
     if module.startswith(INLINED):
         return None
     if module.startswith(GRADIENTS):
-        return _stopping("gradient-machinery")
+        return stopping("gradient-machinery")
     return run_directly
 
 
@@ -97,7 +97,8 @@ def run_directly(
     return machine.from_python(machine.run_lowered(function, plain, named))
 
 
-def _stopping(code: str) -> Rule:
+def stopping(code: str) -> Rule:
+    """A rule that ends the graph, for a reason."""
     def stop(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value:
         machine.stop(code, f"{function.__name__}()")
 
@@ -181,10 +182,10 @@ BY_NAME: dict[str, Rule] = {
     "is_compiling": _is_compiling,
     "is_tensor": _is_tensor,
     "tensor": _tensor,
-    "manual_seed": _stopping("random-generator"),
-    "set_default_dtype": _stopping("input-output"),
-    "save": _stopping("input-output"),
-    "load": _stopping("input-output"),
-    "from_numpy": _stopping("unknown-call"),
+    "manual_seed": stopping("random-generator"),
+    "set_default_dtype": stopping("input-output"),
+    "save": stopping("input-output"),
+    "load": stopping("input-output"),
+    "from_numpy": stopping("unknown-call"),
     "as_tensor": _as_tensor,
 }

@@ -33,6 +33,8 @@ def plain(value: Any) -> Any:
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, BaseException):
         return (type(value).__name__, str(value), plain(value.args), lines(value))
+    if isinstance(value, torch.Generator):
+        return value.get_state().tolist()
     if hasattr(value, "__next__"):
         return ("iterator", list(itertools.islice(value, 20)))
     if hasattr(value, "__dict__") and not callable(value):
