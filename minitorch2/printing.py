@@ -177,6 +177,31 @@ def tensor_text(tensor: Any, name: str = "tensor") -> str:
     return _with_tail(f"{name}({body}", tail, len(name) + 1) + ")"
 
 
+def parts_text(parts: dict[str, Any], tail: list[str], whole: Any, apart: bool) -> str:
+    """The text of a sparse tensor: its parts one below the other, then the tail, `apart` or not."""
+    indent = len("tensor(")
+    texts = []
+    for name, tensor in parts.items():
+        values = tensor.detach().array
+        start = f"{name}=tensor("
+        if values.size:
+            summarize = values.size > options.threshold
+            formatter = _formatter(_shown(values, summarize), tensor.dtype)
+            texts.append(start + _body(values, formatter, indent + len(start), summarize) + ")")
+        else:
+            texts.append(f"{start}[], size={tuple(tensor.shape)})")
+    default = dtypes.get_default_dtype()
+    if whole.dtype not in (default, dtypes.int64, dtypes.bool, default.to_complex()):
+        tail = [*tail, f"dtype={whole.dtype}"]
+    tail = [*tail, f"layout={whole.layout_kind}"]
+    if whole.grad_fn is not None:
+        tail.append(f"grad_fn=<{whole.grad_fn.name()}>")
+    elif whole.requires_grad:
+        tail.append("requires_grad=True")
+    texts, tail = ([*texts, tail[0]], tail[1:]) if apart else (texts, tail)
+    return _with_tail("tensor(" + (",\n" + " " * indent).join(texts), tail, indent) + ")"
+
+
 def _with_tail(text: str, tail: list[str], indent: int) -> str:
     """The text with what follows the numbers, on a new line where it does not fit."""
     used = len(text) - text.rfind("\n") + 1

@@ -1,0 +1,113 @@
+"""Functions of sparse tensors: sums with dense tensors, products, softmax.
+
+In: sparse and dense tensors. Out: dense tensors where torch gives them, else sparse ones.
+
+Example: `mm(adjacency, features)` is the dense product of a sparse matrix and a dense one.
+
+Source: torch.sparse.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from minitorch2.creation import from_numpy, zeros
+from minitorch2.layouts import normalize_dim
+from minitorch2.ops.table import lookup
+from minitorch2.sparse.tensor import FUNCTIONS, SparseTensor, refuse, with_values
+from minitorch2.tensors import Tensor
+
+_index_add, _matmul = lookup("index_add").public, lookup("matmul").public
+
+
+def _dense_plus(dense: Any, sparse: SparseTensor, alpha: Any = 1) -> Any:
+    """A dense tensor with the values of a sparse one added at their places."""
+    if not isinstance(dense, Tensor):
+        refuse("a number plus a sparse tensor", "the sum is not sparse")
+    return dense + sparse.mul(alpha).to_dense()
+
+
+def _times_sparse(dense: Any, sparse: SparseTensor) -> Any:
+    """dense @ sparse."""
+    return sparse.t().matmul(dense.t()).t()
+
+
+def _add(self: Any, other: Any, *, alpha: Any = 1) -> Any:
+    if isinstance(self, SparseTensor):
+        return self.add(other, alpha=alpha)
+    return _dense_plus(self, other, alpha)
+
+
+def _sub(self: Any, other: Any, *, alpha: Any = 1) -> Any:
+    return _add(self, other, alpha=-alpha)
+
+
+def _mul(self: Any, other: Any) -> Any:
+    return self.mul(other) if isinstance(self, SparseTensor) else other.mul(self)
+
+
+def mm(mat1: Any, mat2: Any) -> Any:
+    """The product of two matrices, of which either may be sparse."""
+    if isinstance(mat1, SparseTensor):
+        return mat1.matmul(mat2)
+    return _times_sparse(mat1, mat2) if isinstance(mat2, SparseTensor) else _matmul(mat1, mat2)
+
+
+spmm = mm
+
+
+def addmm(mat: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta * mat + alpha * (mat1 @ mat2) for a sparse mat1."""
+    return mat * beta + mm(mat1, mat2) * alpha
+
+
+def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
+    """The sum of a sparse tensor's elements, or over some dimensions."""
+    return input.sum(dim, dtype=dtype)
+
+
+def softmax(input: SparseTensor, dim: int, *, dtype: Any = None) -> Any:
+    """softmax along a dimension of the indices; what is not held counts as minus infinity."""
+    return _normalized(input, dim, dtype, lambda x, total: x.exp() / total)
+
+
+def log_softmax(input: SparseTensor, dim: int, *, dtype: Any = None) -> Any:
+    """The logarithm of softmax."""
+    return _normalized(input, dim, dtype, lambda x, total: x - total.log())
+
+
+def _normalized(input: SparseTensor, dim: int, dtype: Any, finish: Callable) -> Any:
+    found = input.coalesce()
+    at = normalize_dim(dim, found.ndim)
+    places = found._places.numpy()
+    rest = [places[d] for d in range(len(places)) if d != at]
+    groups = numpy.zeros(places.shape[1], numpy.int64)
+    for row in rest:
+        groups = groups * (int(row.max(initial=0)) + 1) + row
+    kept, inverse = numpy.unique(groups, return_inverse=True)
+    group = from_numpy(inverse.reshape(-1).astype(numpy.int64))
+    numbers = found._numbers if dtype is None else found._numbers.to(dtype)
+    top = numpy.full((len(kept), *numbers.shape[1:]), -numpy.inf, numbers.dtype.numpy)
+    numpy.maximum.at(top, inverse.reshape(-1), numbers.detach().numpy())
+    shifted = numbers - from_numpy(top)[group]
+    into = zeros((len(kept), *numbers.shape[1:]), dtype=numbers.dtype)
+    return with_values(found, finish(shifted, _index_add(into, 0, group, shifted.exp())[group]))
+
+
+FUNCTIONS |= {
+    "add": _add,
+    "sub": _sub,
+    "subtract": _sub,
+    "mul": _mul,
+    "multiply": _mul,
+    "__add__": _add,
+    "__sub__": _sub,
+    "__mul__": _mul,
+    "__matmul__": mm,
+    "mm": mm,
+    "matmul": mm,
+    "mv": mm,
+    "addmm": addmm,
+    "is_tensor": lambda value: True,
+}
