@@ -34,6 +34,7 @@ functions        other functions: extrema, comparisons, einsum, grids
 linalg           norms, factorizations, solutions
 fft              discrete Fourier transforms
 spectra          window functions, short-time Fourier transforms
+sparse           tensors that hold only the elements that are not zero
 array_functions  grids, stacks, splits, sets, and methods made of them
 version          which version this is
 cuda             what torch.cuda answers where there is no GPU
@@ -116,6 +117,7 @@ from minitorch2 import (
     utils,
     version,
 )
+from minitorch2 import sparse as _sparse
 from minitorch2 import subclasses as _subclasses
 from minitorch2.amp import (
     autocast,
@@ -326,6 +328,7 @@ from minitorch2.settings import (
     typename,
     use_deterministic_algorithms,
 )
+from minitorch2.sparse import sparse_coo_tensor, sparse_csr_tensor, spmm
 from minitorch2.spectra import (
     bartlett_window,
     blackman_window,
@@ -339,6 +342,7 @@ from minitorch2.untyped_storage import UntypedStorage
 from minitorch2.utils.dlpack import to_dlpack
 
 _subclasses.install()
+_sparse.install()
 FloatTensor = typed_constructor("FloatTensor", float32)
 DoubleTensor = typed_constructor("DoubleTensor", float64)
 LongTensor = typed_constructor("LongTensor", int64)
