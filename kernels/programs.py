@@ -56,18 +56,19 @@ DAMAGED = (LookupError, TypeError, ValueError, AttributeError, SyntaxError, Mt2E
 
 def program_for(
     captured: Graph, flags: Sequence[bool], options: str, build: Build,
-    record_part: Callable[[Any], Record],
+    record_part: Callable[[Any], Record], executor: Callable[[Graph], Any] | None = None,
 ) -> CompiledProgram:  # fmt: skip
     """The program of a captured graph, from the disk where it is there, else by `build`.
 
-    `record_part` makes the record of a compiled graph; only what is built needs it.
+    `record_part` makes the record of a compiled graph; only what is built needs it. `executor`
+    compiles a graph that a loaded program turns out to need.
     """
     if listening() or config.check or config.cuda:
         return build(captured)
     key = program_key(captured, flags, options)
     if key is None:
         return build(captured)
-    found = _load(key, captured)
+    found = _load(key, captured, executor)
     if found is not None:
         return found
     program = build(numbered(captured))
@@ -80,14 +81,17 @@ def program_for(
     return program
 
 
-def _load(key: str, captured: Graph) -> CompiledProgram | None:
+def _load(
+    key: str, captured: Graph, executor: Callable[[Graph], Any] | None
+) -> CompiledProgram | None:
     record = disk.load_program(key)
     if record is None:
         return None
     spans = node_spans(captured)
     try:
         forward, *backward = [LoadedGraph(part, spans) for part in record["parts"]]
-        return loaded_program(record, forward, backward[0] if backward else None, spans)
+        half = backward[0] if backward else None
+        return loaded_program(record, forward, half, spans, executor)
     except DAMAGED:
         disk.forget(key)
         return None

@@ -207,7 +207,8 @@ class LateCompiled:
         try:
             if self.kept is None:
                 return build(graph)
-            return programs.program_for(graph, flags, self.kept, build, _record_part)
+            return programs.program_for(graph, flags, self.kept, build, _record_part,
+                                        lambda part: self.executor(part, unit))  # fmt: skip
         except Mt2Error as refusal:  # what the function itself refuses, capture would have seen
             emit("autodiff.refused", unit, str(refusal))
             warnings.warn(f"{unit} runs op by op: {refusal}", stacklevel=3)

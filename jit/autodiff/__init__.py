@@ -11,6 +11,7 @@ min_cut        the cheapest cut of a network
 saving         what to keep across a cut, and what to compute again behind it
 partition      the joint graph cut in two, and what has to be kept in between
 rematerialize  the same choice inside one graph
+missing        the backward for outputs of which some get no gradient
 runtime        the compiled forward and backward as one node of eager autograd
 records        a compiled program as plain data, and back
 pipeline       all of the above, in order, for one captured graph

@@ -93,6 +93,7 @@ def _training(
         executor(halves.backward, unit),
         joint.tangent_outputs,
         joint.gradient_inputs,
+        lambda graph: executor(graph, unit),
     )
 
 

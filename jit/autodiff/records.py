@@ -14,7 +14,7 @@ What has no plain form (a graph among the arguments of a step) raises NotRecorde
 Source: JSON (RFC 8259), as pickle would run what it reads.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -195,15 +195,22 @@ class StoredFunctional:
 
 
 class StoredPartition:
-    """A Partition whose two graphs were compiled before; only what a call needs is kept."""
+    """A Partition whose two graphs were compiled before; the backward is text until somebody needs
+    a part of it."""
 
-    __slots__ = ("saved", "saved_inputs", "sizes")
+    __slots__ = ("saved", "saved_inputs", "sizes", "text")
 
     def __init__(self, record: Record):
+        self.text = record["backward"]
         values = argument_from(record["saved"])
         self.saved = tuple(values_in(values))
         self.saved_inputs = tuple(record["saved_inputs"])
         self.sizes = tuple(record["sizes"])
+
+    @property
+    def backward(self) -> Graph:
+        """The backward graph, without the user's lines."""
+        return parse_graph(self.text)
 
 
 def program_record(program: CompiledProgram) -> Record:
@@ -216,6 +223,7 @@ def program_record(program: CompiledProgram) -> Record:
             "saved": argument_record(partition.saved),
             "saved_inputs": list(partition.saved_inputs),
             "sizes": list(partition.sizes),
+            "backward": str(partition.backward),
         },
         "tangent_outputs": list(program.tangent_outputs),
         "gradient_inputs": list(program.gradient_inputs),
@@ -223,7 +231,11 @@ def program_record(program: CompiledProgram) -> Record:
 
 
 def loaded_program(
-    record: Record, forward: Executable, backward: Executable | None, spans: Spans
+    record: Record,
+    forward: Executable,
+    backward: Executable | None,
+    spans: Spans,
+    executor: Callable[[Graph], Executable] | None = None,
 ) -> CompiledProgram:
     """The program that a record stands for, over executables that were loaded elsewhere."""
     partition = record["partition"]
@@ -234,6 +246,7 @@ def loaded_program(
         backward,
         tuple(record["tangent_outputs"]),
         tuple(record["gradient_inputs"]),
+        executor,
     )
 
 

@@ -66,7 +66,7 @@ def rematerialize(graph: Graph, budget: float) -> Rematerialized:
     costs = Costs(graph)
     first = peak = max(alive(graph, costs), default=0)
     found: list[Reason] = []
-    for number in range(ROUNDS if budget < 1.0 else 0):
+    for number in range(ROUNDS if budget < 1.0 and peak else 0):
         level = alive(graph, costs)
         cut = level.index(max(level))
         changed, why = _cut(graph, costs, cut, budget, f"again{number}")

@@ -20,6 +20,7 @@ from minitorch2.autograd.engine import run_backward
 from minitorch2.autograd.graph import Node, SavedTensor, edge_of, spec_of, zeros_like_spec
 from minitorch2.dispatch import call, state
 from minitorch2.errors import GraphFreed, Mt2Error
+from minitorch2.jit.autodiff.missing import without_tangents
 from minitorch2.jit.ir.graph import Graph
 from minitorch2.jit.ir.interpreter import bind_inputs, interpret
 from minitorch2.jit.ir.types import TensorType
@@ -64,16 +65,15 @@ class CompiledNode(Node):
                 "values have already been freed",
             )
         reached = self._reached(grads)
-        grads = tuple(
-            zeros_like_spec(spec) if grad is None else grad
-            for grad, spec in zip(grads, self.outputs, strict=True)
-        )
         if state.grad_enabled or state.tracer is not None or state.modes:
             return self._fitted(self._differentiable(grads), reached)
         partition, inputs = self.program.partition, self.inputs
-        assert partition is not None and self.program.backward is not None
+        assert partition is not None
+        missing = frozenset(place for place, grad in enumerate(grads) if grad is None)
+        backward = self.program.backward_without(missing)
         given = [_unpacked(inputs[index], self) for index in partition.saved_inputs]
-        found = self.program.backward([*given, *self.saved, *grads, *self.sizes])
+        arriving = [grad for grad in grads if grad is not None]
+        found = backward([*given, *self.saved, *arriving, *self.sizes])
         return self._fitted(found, reached)
 
     def _reached(self, grads: tuple) -> frozenset[int]:
@@ -103,9 +103,11 @@ class CompiledNode(Node):
                 given[index] = call(lookup("clone"), (given[index],))
             found = program.rerun(given)
             wanted = [given[index] for index in program.gradient_inputs]
-            outputs = [found[index] for index in program.tangent_outputs]
+            places = program.tangent_outputs
+            pairs = [(found[i], g) for i, g in zip(places, grads, strict=True) if g is not None]
+            outputs, starts = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
             state.grad_enabled = before
-            return tuple(run_backward(outputs, list(grads), True, before, wanted, accumulate=False))
+            return tuple(run_backward(outputs, starts, True, before, wanted, accumulate=False))
         finally:
             state.grad_enabled = before
 
@@ -164,12 +166,28 @@ class CompiledProgram:
         backward: Executable | None = None,
         tangent_outputs: tuple[int, ...] = (),
         gradient_inputs: tuple[int, ...] = (),
+        executor: Callable[[Graph], Executable] | None = None,
     ):
         self.functional, self.forward = functional, forward
         self.partition, self.backward = partition, backward
         self.tangent_outputs, self.gradient_inputs = tangent_outputs, gradient_inputs
         self.output_count = functional.output_count
+        self.executor = executor  # compiles the backwards of some outputs alone, when they are met
+        self.variants: dict[frozenset[int], Executable] = {}
         self.calls = 0
+
+    def backward_without(self, missing: frozenset[int]) -> Executable:
+        """The backward that takes no gradient of the outputs at these places."""
+        assert self.backward is not None
+        if not missing:
+            return self.backward
+        found = self.variants.get(missing)
+        if found is None:
+            assert self.partition is not None and self.executor is not None
+            first, count = len(self.partition.saved), len(self.tangent_outputs)
+            graph = without_tangents(self.partition.backward, first, count, missing)
+            found = self.variants[missing] = self.executor(graph)
+        return found
 
     def __call__(self, inputs: Sequence[Any]) -> list[Any]:
         """Run the forward; connect its outputs to the graph when gradients are wanted."""

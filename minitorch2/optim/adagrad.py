@@ -120,4 +120,4 @@ class Adadelta(Optimizer):
         square.lerp_(grad * grad, 1 - rho)
         change = (steps + eps).sqrt() / (square + eps).sqrt() * grad
         steps.lerp_(change * change, 1 - rho)
-        parameter.add_(change, alpha=-group["lr"])
+        parameter.sub_(change * group["lr"])

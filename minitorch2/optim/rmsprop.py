@@ -75,4 +75,4 @@ class RMSprop(Optimizer):
         if group["momentum"] > 0:
             velocity = state["momentum_buffer"]
             change = velocity.copy_(velocity * group["momentum"] + change)
-        parameter.add_(change, alpha=-group["lr"])
+        parameter.sub_(change * group["lr"])

@@ -335,3 +335,23 @@ def test_a_symbolic_size_that_is_1_broadcasts(backend):
     compiled = torch.compile(function, backend=backend, dynamic=True)
     a, c = torch.tensor([2.0, 3.0, 4.0]), torch.zeros(4, 4)
     assert compiled(a, c).tolist() == [[24.0] * 4] * 4
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_outputs_without_a_gradient_take_no_part_in_the_backward(backend):
+    """Zeros in their place would make nan of infinite derivatives."""
+
+    def function(x, y):
+        return x * y, x.log() * y, (x * 2).sqrt().sum() + y.sum()
+
+    run = torch.compile(function, backend=backend)
+    for used in ([0], [1], [2], [0, 2], [0, 1, 2]):
+        found = []
+        for call in (function, run):
+            x = torch.tensor([0.0, -1.0, 4.0], requires_grad=True)
+            y = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+            outputs = call(x, y)
+            sum(outputs[place].sum() for place in used).backward()
+            found.append((x.grad, y.grad))
+        for eager, compiled in zip(*found, strict=True):
+            assert torch.allclose(eager, compiled, equal_nan=True)
