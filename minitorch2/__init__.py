@@ -7,6 +7,8 @@ Files of this room, in reading order:
 errors           every error: a code, what is wrong, what to do
 config           settings from the environment
 artifacts        provenance and the stream of events
+__future__       how modules are converted
+swapping         two tensors exchanged
 dtypes           element types and promotion
 devices          where memory lives
 layouts          shapes, strides, offsets, views
@@ -23,6 +25,8 @@ random           Philox, a counter-based generator
 printing         how a tensor prints
 creation         functions that make tensors from Python values
 interchange      tensors on other people's memory
+_C               names of torch's C++ module
+foreach          one operation on every tensor of a list
 overrides        classes and modes that take over public functions
 subclasses       subclasses of Tensor
 trees            values inside nested tuples, lists and dicts
@@ -56,6 +60,7 @@ compiling        minitorch2.compile; stands above jit and kernels, as does the n
 compiler         torch.compiler: questions about compilation
 fx               symbolic traces: programs as graphs of calls
 multiprocessing  work in other processes
+library          operations that users add
 torch_files      where torch keeps a name, and where it is here
 compat           other people's torch scripts: `import torch` gives minitorch2
 """
@@ -83,6 +88,7 @@ from minitorch2.backends import mps as _mps
 from minitorch2.backends import numpy_backend as _numpy_backend
 from minitorch2.backends import openmp as _openmp
 from minitorch2.ops import bind as _bind
+from minitorch2.ops import namespaces as _namespaces
 from minitorch2.ops import rows as _rows
 from minitorch2.random import (
     Generator,
@@ -99,6 +105,8 @@ _bind.bind()
 globals().update(_bind.functions)
 
 from minitorch2 import (
+    _C,
+    __future__,
     accelerator,
     amp,
     backends,
@@ -117,6 +125,7 @@ from minitorch2 import (
     utils,
     version,
 )
+from minitorch2 import foreach as _foreach
 from minitorch2 import sparse as _sparse
 from minitorch2 import subclasses as _subclasses
 from minitorch2.amp import (
@@ -341,6 +350,7 @@ from minitorch2.spectra import (
 from minitorch2.untyped_storage import UntypedStorage
 from minitorch2.utils.dlpack import to_dlpack
 
+globals().update(_foreach.FUNCTIONS)
 _subclasses.install()
 _sparse.install()
 FloatTensor = typed_constructor("FloatTensor", float32)
@@ -365,6 +375,7 @@ _LAZY = {
     "fx": "minitorch2.fx",
     "compile": "minitorch2.compiling",
     "compiler": "minitorch2.compiler",
+    "library": "minitorch2.library",
     "multiprocessing": "minitorch2.multiprocessing",
 }
 
