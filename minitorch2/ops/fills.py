@@ -36,9 +36,12 @@ def uniform_(self: Tensor, *bounds: Any, generator: Any = None, **named: Any) ->
     return _written(self, _uniform(self, generator) * (end - start) + start)
 
 
+_DRAWN = (dtypes.float64, dtypes.complex64, dtypes.complex128)
+
+
 def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Any:
-    """Fill with normal numbers."""
-    wide = dtypes.float64 if self.dtype is dtypes.float64 else dtypes.float32
+    """Fill with normal numbers; of complex ones, half of the variance is in each part."""
+    wide = self.dtype if self.dtype in _DRAWN else dtypes.float32
     drawn = _op("randn", tuple(self.layout.shape), wide, None, generator)
     return _written(self, drawn * std + mean)
 

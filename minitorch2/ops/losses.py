@@ -155,6 +155,7 @@ neural(
     lambda x, y, reduction: _reduced((x - y) * (x - y), reduction),
     "The squared difference.",
     precision="full",
+    accepts="bif",
 )
 neural(
     "l1_loss(Tensor input, Tensor target, str reduction='mean') -> Tensor",

@@ -25,7 +25,10 @@ from minitorch2.creation import zeros
 from minitorch2.dispatch import is_compiling
 from minitorch2.dtypes import float32, float64
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError
+from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
+
+_view_as_real, _view_as_complex = (lookup(f"view_as_{kind}").public for kind in ("real", "complex"))
 
 
 class Optimizer:
@@ -111,10 +114,22 @@ class Optimizer:
 
     def _update_one(self, parameter: Any, group: dict[str, Any]) -> None:
         state = self.state[parameter]
+        is_complex = parameter.dtype.is_complex
         if not state:
-            state.update(self.init_state(parameter, group))
+            made = self.init_state(_parts(parameter), group)
+            state.update(_joined(made, {}, parameter) if is_complex else made)
         grad = -parameter.grad if group.get("maximize") else parameter.grad
-        self.update(parameter, grad, state, group)
+        if is_complex:
+            self._update_parts(parameter, grad, state, group)
+        else:
+            self.update(parameter, grad, state, group)
+
+    def _update_parts(self, parameter: Any, grad: Any, state: dict, group: dict) -> None:
+        """Update a complex parameter as the real numbers it is made of, its state too."""
+        parts = {name: _parts(value) for name, value in state.items()}
+        seen = dict(parts)
+        self.update(_parts(parameter), _parts(grad), parts, group)
+        state.update(_joined(parts, seen, parameter))
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients (or set them to zero)."""
@@ -177,6 +192,22 @@ class Optimizer:
                 f"    {key}: {group[key]}\n" for key in sorted(group) if key != "params"
             )
         return text + ")"
+
+
+def _parts(value: Any) -> Any:
+    """A complex tensor as pairs of real numbers, on the same memory; anything else as it is."""
+    is_complex = isinstance(value, Tensor) and value.dtype.is_complex
+    return _view_as_real(value) if is_complex else value
+
+
+def _joined(parts: dict[str, Any], seen: dict[str, Any], parameter: Any) -> dict[str, Any]:
+    """What is new among the parts of a state, pairs like the parameter's as complex numbers."""
+    found = {}
+    for name, value in parts.items():
+        if value is not seen.get(name):
+            whole = isinstance(value, Tensor) and value.shape == (*parameter.shape, 2)
+            found[name] = _view_as_complex(value.contiguous()) if whole else value
+    return found
 
 
 def _listed(given: Any) -> tuple[list[Any], list[str] | None]:

@@ -252,6 +252,46 @@ def test_default_dtype() -> None:
         minitorch2.set_default_dtype(minitorch2.float32)
 
 
+OPTIMIZERS: dict[str, dict] = {
+    "SGD": {"momentum": 0.9, "weight_decay": 0.1}, "Adam": {"amsgrad": True}, "AdamW": {},
+    "RMSprop": {"momentum": 0.5, "centered": True}, "Adagrad": {}, "Adadelta": {}, "NAdam": {},
+    "RAdam": {}, "Adamax": {}, "ASGD": {}, "Rprop": {},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [n for n in OPTIMIZERS if hasattr(minitorch2.optim, n)])
+def test_optimizers(name: str) -> None:
+    """Twenty steps of a complex layer, and its state taken up again after ten."""
+    found = []
+    for t in (minitorch2, torch):
+        weight = t.from_numpy(Z.copy()).requires_grad_()
+        optimizer = getattr(t.optim, name)([weight], lr=0.05, **OPTIMIZERS[name])
+        target = t.from_numpy(W.copy())
+        for step in range(20):
+            if step == 10:
+                saved = copy.deepcopy(optimizer.state_dict())
+                optimizer = getattr(t.optim, name)([weight], lr=0.05, **OPTIMIZERS[name])
+                optimizer.load_state_dict(saved)
+            optimizer.zero_grad()
+            gap = weight * (1 + 2j) - target
+            (gap.abs() ** 2).sum().backward()
+            optimizer.step()
+        found.append(weight.detach().numpy())
+    numpy.testing.assert_allclose(found[0], found[1], 1e-5, 1e-6)
+
+
+def test_modules_of_complex_numbers() -> None:
+    """Layers made of complex numbers, or turned into them."""
+    made = minitorch2.nn.Linear(3, 2, dtype=minitorch2.complex64)
+    assert made(minitorch2.ones(1, 3) * 1j).dtype is minitorch2.complex64
+    turned = minitorch2.nn.Linear(3, 2).to(minitorch2.complex128)
+    assert all(p.dtype is minitorch2.complex128 for p in turned.parameters())
+    drawn = minitorch2.zeros(2000, dtype=minitorch2.complex64).normal_()
+    assert abs(drawn.imag.std().item() - 0.5**0.5) < 0.05
+    with pytest.raises(RuntimeError):
+        minitorch2.nn.functional.mse_loss(drawn, drawn)
+
+
 def test_random_numbers() -> None:
     """Mean 0 and variance 1 in all, the parts alike and independent."""
     minitorch2.manual_seed(3)

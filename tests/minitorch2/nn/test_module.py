@@ -82,7 +82,7 @@ def test_conversion_touches_floating_parts_only():
     assert block.scale.dtype is torch.float64 and block.count.dtype is torch.float64
     assert block.index.dtype is torch.int64
     assert isinstance(block.scale, nn.Parameter)
-    with pytest.raises(TypeError, match="only accepts floating point dtypes"):
+    with pytest.raises(TypeError, match="only accepts floating point or complex dtypes"):
         block.to(torch.int64)
 
 
