@@ -389,15 +389,16 @@ class Module:
                 wanted, where = value.dtype, value.device
             elif not isinstance(value, bool):
                 where = as_device(value)
-        if wanted is not None and not wanted.is_floating_point:
+        if wanted is not None and not wanted.differentiable:
             raise ArgumentTypeError(
                 f"{type(self).__name__}.to({wanted})",
-                f"nn.Module.to only accepts floating point dtypes, but got desired dtype={wanted}",
+                "nn.Module.to only accepts floating point or complex dtypes, but got desired "
+                f"dtype={wanted}",
                 "convert integer tensors one by one",
             )
 
         def convert(tensor: Any) -> Tensor:
-            moved = {"device": where, "dtype": wanted if tensor.dtype.is_floating_point else None}
+            moved = {"device": where, "dtype": wanted if tensor.dtype.differentiable else None}
             fits = order is not None and tensor.ndim in (4, 5)
             return tensor.to(**moved, memory_format=order) if fits else tensor.to(**moved)
 
