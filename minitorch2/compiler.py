@@ -48,7 +48,8 @@ def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None
     if fn is None:
         return lambda function: disable(function, recursive, reason=reason)
     if isinstance(fn, Module):
-        fn.forward = disable(fn.forward, recursive, reason=reason)
+        disabled_forward = disable(fn.forward, recursive, reason=reason)
+        fn.forward = disabled_forward  # type: ignore[method-assign]
         return fn
 
     @functools.wraps(fn)

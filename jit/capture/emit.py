@@ -247,7 +247,10 @@ class Emitter:
         body = self.state.effects.emit(self)
         plain = isinstance(result, TupleValue) and result.source is None
         known = id(result) in self._names
-        returned = result.text(self) if plain and not known else self.value(result)  # type: ignore[attr-defined]
+        if plain and not known:
+            returned = result.text(self)  # type: ignore[attr-defined]
+        else:
+            returned = self.value(result)
         body += self.take_lines()
         for name, (before, after) in modes.items():
             if before != after:

@@ -221,7 +221,7 @@ def _special(name: str, argument: int) -> Operation | None:
         operands: tuple[int | str, ...] = (NULL, "next", -1, "end")
         if PY313:
             operands = ("next", NULL, -1, "end")
-        constants = (("next", next), ("end", END))
+        constants: tuple[tuple[str, Any], ...] = (("next", next), ("end", END))
         return Operation(operands, 0, body, (VALUE,), NEXT, constants=constants)
     if name == "RAISE_VARARGS":
         return Operation(tuple(range(-argument, 0)), argument, encode(name, argument), (), RAISE)
