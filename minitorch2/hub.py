@@ -156,3 +156,8 @@ def _entry(repo_or_dir: str, model: str, source: str) -> Callable:
             f"hub.load({repo_or_dir!r}, {model!r})", f"Cannot find callable {model} in hubconf"
         )
     return found
+
+
+def _get_torch_home() -> str:
+    """The folder above get_dir's default (packages of models ask for it by this name)."""
+    return os.path.dirname(get_dir())

@@ -29,6 +29,7 @@ from minitorch2.ops import namespaces
 from minitorch2.tensors import Tensor, is_fake
 
 _defined: dict[str, "CustomOpDef"] = {}
+_fakes_to_come: dict[str, Callable] = {}
 
 
 class CustomOpDef:
@@ -44,7 +45,7 @@ class CustomOpDef:
             )
         self._qualname, self._namespace, self._name = name, space, own
         self._function, self._mutates, self._schema = function, mutates_args, schema
-        self._fake: Callable | None = None
+        self._fake: Callable | None = _fakes_to_come.pop(name, None)
         self._vmap: Callable | None = None
         self._backward: Callable | None = None
         self._setup: Callable | None = None
@@ -199,6 +200,9 @@ def register_fake(op: Any, func: Callable | None = None, /, **options: Any) -> A
     """CustomOpDef.register_fake of an operation or its name."""
     if func is None:
         return lambda function: register_fake(op, function)
+    if isinstance(op, str) and op not in _defined:  # may come before the operation itself
+        _fakes_to_come[op] = func
+        return func
     return _definition(op).register_fake(func)
 
 

@@ -19,7 +19,7 @@ Source: torch's documentation and the import statements of public scripts.
 # A folder of torch and our module; below them torch's files in it.
 _FOLDERS = """
 torch minitorch2
-    functional _tensor _VF _C _torch_docs
+    functional _tensor _VF _torch_docs
 torch._C minitorch2
     _nn _functions
 torch.nn minitorch2.nn
@@ -28,6 +28,8 @@ torch.nn.modules minitorch2.nn
     activation adaptive batchnorm channelshuffle container conv distance dropout flatten fold
     instancenorm lazy linear normalization padding pixelshuffle pooling rnn sparse transformer
     upsampling
+torch.nn.parallel minitorch2.nn.parallel
+    comm data_parallel distributed parallel_apply replicate scatter_gather
 torch.nn.utils minitorch2.nn.utils
     clip_grad convert_parameters fusion init
 torch.optim minitorch2.optim

@@ -14,6 +14,9 @@ from minitorch2 import distributed
 from minitorch2.errors import ArgumentValueError, OperationError
 from minitorch2.nn.batch_normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, _BatchNorm
 from minitorch2.nn.module import Module
+from minitorch2.ops.table import lookup
+
+_cat = lookup("cat").public
 
 
 class DataParallel(Module):
@@ -42,6 +45,26 @@ def data_parallel(
     """One call of `module` on whole batches."""
     given = inputs if isinstance(inputs, tuple) else (inputs,)
     return module(*given, **(module_kwargs or {}))
+
+
+def scatter(inputs: Any, target_gpus: Any, dim: int = 0) -> list[Any]:
+    """The inputs once for each device named: with the one there is, in a list of one."""
+    devices = list(target_gpus)
+    if len(devices) != 1:
+        raise OperationError(
+            f"scatter(target_gpus={devices})",
+            "there is one device to scatter to",
+            "name one device, or leave scatter out",
+        )
+    return [inputs]
+
+
+def gather(outputs: Any, target_device: Any, dim: int = 0) -> Any:
+    """The outputs of all devices as one: those of the one there is."""
+    found = list(outputs)
+    if len(found) != 1:
+        return _cat(found, dim)
+    return found[0]
 
 
 class DistributedDataParallel(Module):

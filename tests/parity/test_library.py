@@ -94,4 +94,4 @@ def test_errors():
     with pytest.raises(RuntimeError, match="no implementation"):
         minitorch2.ops.mine_errors.later(minitorch2.ones(1))
     with pytest.raises(RuntimeError, match="no such operation"):
-        minitorch2.library.register_fake("mine_errors::never", lambda x: x)
+        minitorch2.library.register_kernel("mine_errors::never", "cpu", lambda x: x)
