@@ -48,6 +48,15 @@ IGNORED = frozenset(
     get_float32_matmul_precision""".split()
 )
 PROPERTIES = ("T", "mT", "H", "mH", "real", "imag", "data", "grad")  # those that give tensors
+# Operators and the methods as which torch shows them.
+OPERATORS = {
+    "__truediv__": "div", "__itruediv__": "div_", "__ifloordiv__": "floor_divide_",
+    "__mod__": "remainder", "__imod__": "remainder_", "__rand__": "bitwise_and",
+    "__ror__": "bitwise_or", "__rxor__": "bitwise_xor", "__pos__": "positive",
+    **{f"__{n}__": n for n in "add sub mul pow matmul ne lt le gt ge neg abs".split()},
+    **{f"__r{n}__": n for n in ("add", "mul")},
+    **{f"__i{n}__": f"{n}_" for n in ("add", "sub", "mul", "pow")},
+}  # fmt: skip
 IGNORED_SPECIAL = frozenset(
     """__init__ __new__ __init_subclass__ __torch_function__ __class_getitem__ __hash__ __repr__
     __getattr__ __setattr__ __getattribute__ __reduce_ex__ __reduce__ __deepcopy__ __format__
@@ -202,10 +211,13 @@ class BaseTorchFunctionMode(TorchFunctionMode):
 class Door:
     """Stands before a public function: asks who takes over, else calls the function's own code."""
 
-    __slots__ = ("public", "code", "original")
+    __slots__ = ("public", "code", "original", "shown")
 
     def __init__(self, public: types.FunctionType):
         self.public, self.code = public, public.__code__
+        methods = vars(Tensor)  # what __torch_function__ sees of an operator is its method
+        operator = methods.get(public.__name__) is public
+        self.shown = methods.get(OPERATORS.get(public.__name__, ""), public) if operator else public
         self.original = types.FunctionType(
             public.__code__,
             public.__globals__,
@@ -218,9 +230,7 @@ class Door:
     def __call__(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         if not local.off:
             if local.modes:
-                return handle_torch_function(
-                    self.public, (*args, *kwargs.values()), *args, **kwargs
-                )
+                return handle_torch_function(self.shown, (*args, *kwargs.values()), *args, **kwargs)
             if not local.disabled:
                 for value in (*args, *kwargs.values()):
                     kind = type(value)
@@ -228,7 +238,7 @@ class Door:
                         continue
                     values = (*args, *kwargs.values())
                     if relevant(values):
-                        return handle_torch_function(self.public, values, *args, **kwargs)
+                        return handle_torch_function(self.shown, values, *args, **kwargs)
                     break
         return self.original(*args, **kwargs)
 

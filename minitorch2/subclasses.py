@@ -102,6 +102,12 @@ def make_wrapper_subclass(
     return made
 
 
+def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Any:
+    """What load_state_dict exchanges this tensor with, when torch.__future__ has it exchange."""
+    target: Any = self
+    return other.detach() if assign else target.detach().copy_(other)
+
+
 def _of_class(made: Any, cls: Any) -> Any:
     if not (isinstance(cls, type) and issubclass(cls, Tensor)):
         raise ArgumentTypeError(
@@ -152,6 +158,7 @@ def install() -> None:
     methods: Any = Tensor
     methods.__torch_function__ = classmethod(torch_function)
     methods.as_subclass = as_subclass
+    methods.module_load = module_load
     methods._make_subclass = staticmethod(make_subclass)
     methods._make_wrapper_subclass = staticmethod(make_wrapper_subclass)
     methods.__init_subclass__ = classmethod(_init_subclass)

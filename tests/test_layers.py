@@ -80,7 +80,6 @@ LAYERS = (
     "minitorch2.nn",
     "minitorch2.spectra",
     "minitorch2.sparse",
-    "minitorch2.sparse",
     "minitorch2.distributions",
     "minitorch2.optim",
     "minitorch2.amp",

@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from minitorch2 import dtypes
+from minitorch2.__future__ import conversion
 from minitorch2.autograd.graph import RemovableHandle
 from minitorch2.autograd.modes import no_grad
 from minitorch2.devices import as_device
@@ -32,6 +33,7 @@ from minitorch2.errors import ArgumentTypeError, ArgumentValueError, ModuleError
 from minitorch2.nn import module_state
 from minitorch2.nn.hooks import ForwardHook, add_hook, call_with_hooks
 from minitorch2.nn.parameter import Buffer, Parameter
+from minitorch2.swapping import swap_tensors
 from minitorch2.tensors import Tensor
 
 TABLES = ("_parameters", "_buffers", "_modules")
@@ -45,6 +47,21 @@ HOOKS = (
     "_load_state_dict_pre_hooks",
     "_load_state_dict_post_hooks",
 )
+
+
+def _converted(parameter: Any, value: Tensor) -> Any:
+    """A parameter with another value: itself, unless torch.__future__ says otherwise."""
+    if conversion.overwrite:
+        fresh = Parameter(value, parameter.requires_grad)
+        fresh.grad = parameter.grad
+        return fresh
+    if conversion.swap:
+        fresh = Parameter(value, parameter.requires_grad)
+        fresh.grad = parameter.grad
+        swap_tensors(parameter, fresh)
+    else:
+        parameter.data = value
+    return parameter
 
 
 class Module:
@@ -364,10 +381,10 @@ class Module:
         """Replace the data of every parameter and buffer by `fn(data)`."""
         for module in self.children():
             module._apply(fn)
-        for parameter in self._parameters.values():
+        for name, parameter in self._parameters.items():
             if parameter is not None:
                 with no_grad():
-                    parameter.data = fn(parameter.data)
+                    self._parameters[name] = parameter = _converted(parameter, fn(parameter.data))
                     if parameter.grad is not None:
                         parameter.grad.data = fn(parameter.grad.data)
         for name, buffer in self._buffers.items():

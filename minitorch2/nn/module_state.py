@@ -11,9 +11,11 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from minitorch2.__future__ import conversion
 from minitorch2.autograd.modes import no_grad
 from minitorch2.errors import ArgumentTypeError, ModuleError
 from minitorch2.nn.parameter import Parameter
+from minitorch2.swapping import swap_tensors
 from minitorch2.tensors import Tensor
 
 EXTRA = "_extra_state"
@@ -102,6 +104,12 @@ def load_own(
                 f"size mismatch for {prefix + name}: copying a param with shape {value.shape} "
                 f"from checkpoint, the shape in current model is {part.shape}."
             )
+        elif conversion.swap:
+            with no_grad():
+                loaded = part.module_load(value, assign)
+            if name in module._parameters:
+                loaded = Parameter(loaded, requires_grad=part.requires_grad)
+            swap_tensors(part, loaded)
         elif assign:
             _assign(module, name, part, value)
         else:

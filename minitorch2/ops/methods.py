@@ -17,7 +17,7 @@ from minitorch2.autograd.graph import RemovableHandle
 from minitorch2.batching.batched import batched_as
 from minitorch2.devices import as_device, device, require_available
 from minitorch2.dispatch import call, state
-from minitorch2.errors import ArgumentTypeError, ArgumentValueError, AutogradError, OperationError
+from minitorch2.errors import ArgumentTypeError, AutogradError, OperationError
 from minitorch2.formats import laid_out_as
 from minitorch2.ops.ordering import ordered
 from minitorch2.ops.table import lookup
@@ -444,7 +444,9 @@ def _number_like(tensor: Tensor, value: Any) -> Tensor:
 def matrix_transpose(self: Tensor) -> Tensor:
     """`x.mT`: the last two dimensions exchanged."""
     if self.ndim < 2:
-        raise ArgumentValueError(
-            "mT", f"the tensor has {self.ndim} dimensions", "it needs at least two"
+        raise OperationError(
+            "mT",
+            "tensor.mT is only supported on matrices or batches of matrices. Got "
+            f"{self.ndim}-D tensor",
         )
     return _op("transpose", self, -2, -1)

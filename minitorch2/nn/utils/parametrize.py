@@ -94,8 +94,8 @@ class ParametrizationList(ModuleList):
                 f"Got {type(found).__name__}",
             )
         self.is_tensor = isinstance(found, Tensor)
-        self.ntensors = 1 if self.is_tensor else len(found)
-        if self.is_tensor:
+        self.ntensors = 1 if isinstance(found, Tensor) else len(found)
+        if isinstance(found, Tensor):
             if found.dtype is not original.dtype:
                 raise ArgumentValueError(
                     "register_parametrization",
@@ -187,10 +187,11 @@ def _own_class(module: Any) -> None:
             "Serialization of parametrized modules is only supported through state_dict()",
         )
 
-    own = type(f"Parametrized{base.__name__}", (base,), {"__getstate__": refuse})
-    own.__reduce_ex__ = lambda self, protocol: refuse(self)  # type: ignore[method-assign]
-    own.__deepcopy__ = _deep_copy  # type: ignore[attr-defined]
-    module.__class__ = own
+    def reduce(self: Any, protocol: Any) -> Any:
+        return refuse(self)
+
+    own = {"__getstate__": refuse, "__reduce_ex__": reduce, "__deepcopy__": _deep_copy}
+    module.__class__ = type(f"Parametrized{base.__name__}", (base,), own)
 
 
 def _deep_copy(self: Any, memo: dict) -> Any:

@@ -1,0 +1,32 @@
+"""torch.utils._pytree: nested values; the functions stand in minitorch2/trees.py.
+
+Example: `tree_map(lambda x: x + 1, {"a": [1, 2]})` is `{"a": [2, 3]}`.
+Source: torch.utils._pytree.
+"""
+
+from minitorch2.trees import (
+    TreeSpec,
+    tree_all,
+    tree_any,
+    tree_flatten,
+    tree_leaves,
+    tree_map,
+    tree_map_only,
+    tree_structure,
+    tree_unflatten,
+)
+
+PyTree = object
+
+__all__ = [
+    "PyTree",
+    "TreeSpec",
+    "tree_all",
+    "tree_any",
+    "tree_flatten",
+    "tree_leaves",
+    "tree_map",
+    "tree_map_only",
+    "tree_structure",
+    "tree_unflatten",
+]
