@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from minitorch2 import dispatch
+from minitorch2.errors import Mt2Error
 from minitorch2.jit.capture import binding, protocols, wrapping
 from minitorch2.jit.capture.gradients import capture_backward
 from minitorch2.jit.capture.graph_break import GraphBreak
@@ -82,7 +83,8 @@ class Machine(Inputs, Members):
             self.stop("generator", f"async function {function.code.co_name}()")
         frame = self.enter(function, args, kwargs)
         if flags & inspect.CO_GENERATOR:
-            return GeneratorValue(frame)
+            self.state.generators.append(GeneratorValue(frame))
+            return self.state.generators[-1]
         return self.run(frame)
 
     def enter(self, function: FunctionValue, args: Arguments, kwargs: Keywords) -> Frame:
@@ -190,6 +192,9 @@ class Machine(Inputs, Members):
 
     def raise_real(self, error: BaseException) -> NoReturn:
         """Raise in the captured program what an operation raised during capture."""
+        span = self.state.span()
+        if isinstance(error, Mt2Error) and span is not None:
+            error.move_to(span.file, span.line)
         raise UserRaise(self.from_python(error)) from error
 
     def type_error(self, text: str) -> NoReturn:
@@ -249,6 +254,9 @@ class Machine(Inputs, Members):
                 self.stop("data-dependent", f"{name}() needs the numbers")
             self.raise_real(error)
         except Exception as error:
+            if any(isinstance(argument, SymbolicSize) for argument in args):
+                numbers = [int(a) if isinstance(a, SymbolicSize) else a for a in args]
+                return self.run_lowered(function, numbers, kwargs)  # which says "int"
             self.raise_real(error)
 
     # ---- values

@@ -102,6 +102,7 @@ class CaptureState:
         self.effects = Effects()
         self.inputs: list[InputTensor] = []
         self.by_id: dict[int, Value] = {}
+        self.generators: list[Any] = []
         self.kept: list[Any] = []  # keeps the objects of `by_id` alive
         self.graph_values: dict[int, GraphValue] = {}
         self.tensor_values: dict[int, Any] = {}  # fake -> TensorValue

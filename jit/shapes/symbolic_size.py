@@ -139,13 +139,50 @@ class SymbolicSize:
     def __float__(self) -> float:
         return float(int(self))
 
-    def __round__(self, digits: int | None = None) -> SymbolicSize:
-        return self
+    def __round__(self, digits: int | None = None) -> Any:
+        return self if digits is None or operator.index(digits) >= 0 else round(int(self), digits)
 
     def __floor__(self) -> SymbolicSize:
         return self
 
     __ceil__ = __floor__
+
+    # Bits are asked of the number itself, which is guarded from then on.
+
+    def __and__(self, other: Any) -> Any:
+        return int(self) & other
+
+    def __or__(self, other: Any) -> Any:
+        return int(self) | other
+
+    def __xor__(self, other: Any) -> Any:
+        return int(self) ^ other
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+    def __lshift__(self, other: Any) -> Any:
+        return int(self) << other
+
+    def __rlshift__(self, other: Any) -> Any:
+        return other << int(self)
+
+    def __rshift__(self, other: Any) -> Any:
+        return int(self) >> other
+
+    def __rrshift__(self, other: Any) -> Any:
+        return other >> int(self)
+
+    def __invert__(self) -> int:
+        return ~int(self)
+
+    def __complex__(self) -> complex:
+        return complex(int(self))
+
+    def __getattr__(self, name: str) -> Any:
+        """The other attributes and methods of an int: `real`, `bit_length`."""
+        if name.startswith("__") or name in self.__slots__ or not hasattr(int, name):
+            raise AttributeError(f"'int' object has no attribute '{name}'")
+        return getattr(int(self), name)
 
     def __repr__(self) -> str:
         return str(self.expression)
@@ -195,7 +232,7 @@ def _arithmetic(
 ) -> Any:
     if isinstance(other, int | SymbolicSize):
         return self.environment.wrap(on_sizes(as_size(self), as_size(other)))
-    if isinstance(other, float):
+    if isinstance(other, float | complex):
         return on_numbers(int(self), other)
     return NotImplemented
 
@@ -206,7 +243,7 @@ def _comparison(
     if isinstance(other, int | SymbolicSize):
         condition = compare(relation, as_size(self), as_size(other))
         return self.environment.decide(condition)
-    if isinstance(other, float):
+    if isinstance(other, float | complex):
         return on_numbers(int(self), other)
     return NotImplemented
 

@@ -90,7 +90,7 @@ class Constant(Value):
 
     def get_attribute(self, machine: Machine, name: str) -> Value:
         if name == "__class__":
-            return machine.from_python(type(self.value))
+            return machine.from_python(self.python_type())
         if isinstance(self.value, enum.Enum) and name in ("value", "name", "_value_", "_name_"):
             return machine.from_python(getattr(self.value, name))
         try:

@@ -122,6 +122,17 @@ class GeneratorValue(Value):
     def python_type(self) -> type:
         return types.GeneratorType
 
+    def is_waiting_in_try(self) -> bool:
+        """Whether it was left at a yield for which a handler or `finally` stands ready."""
+        frame = self.frame
+        if self.finished or not frame.started:
+            return False
+        handler = frame.program.handler_at(frame.index - 1)
+        if handler is None:
+            return False
+        first = frame.program.instructions[handler.target]
+        return first.name != "CALL_INTRINSIC_1"  # which all generators have, from 3.12 on
+
     def describe(self) -> str:
         return f"generator {self.frame.code.co_name}"
 

@@ -1,10 +1,10 @@
 """What the language tests share: small programs, run eagerly and compiled, compared in everything.
 
 In: a program: a function whose parameters say by name what it is given (see `GIVEN`), or one
-without parameters, which makes its own world and returns (function, arguments, observe). Out:
-nothing, or an AssertionError that says what differs: the result, what became of the arguments and
-the world, the exception (type, text, lines, cause, context), which objects are one object, a graph
-break, or a second compilation.
+without parameters, which makes its own world and returns (function, arguments or what makes them,
+observe). Out: nothing, or an AssertionError that says what differs: the result, what became of the
+arguments and the world, the exception (type, text, lines, cause, context), which objects are one
+object, a graph break, or a second compilation.
 
     program = Programs()
 
@@ -69,9 +69,10 @@ class Programs:
     def lines(self, text: str, scope: dict[str, Any]) -> None:
         """Register each line of a text as a program that returns the value of that expression.
 
-        A line that raises is a program that returns what was raised.
+        A line that raises is a program that returns what was raised. What is indented goes on from
+        the line before.
         """
-        for line in filter(None, map(str.strip, text.splitlines())):
+        for line in filter(None, text.replace("\n    ", " ").splitlines()):
             code = compile(line, "line", "eval")
             used = {name for part in _nested(code) for name in part.co_names}
             given = ", ".join(name for name in GIVEN if name in used) or "x"
@@ -129,7 +130,9 @@ def judge(
             )
     assert raises == (wanted[0]["error"] is not None), wanted[0]["error"]
     cache = getattr(kept[0], "_compiled", kept[0]).cache
-    leaving = ("exception-escapes", "exception-lives-on") if wanted[0]["error"] else ()
+    leaving = ["exception-lives-on"]  # one that goes on as a value is raised by Python
+    if wanted[0]["error"]:
+        leaving.append("exception-escapes")
     stopped = [one.text() for one in cache.breaks if one.row.code not in leaving]
     assert bool(stopped) == breaks, "\n".join(stopped) or "no graph break"
     if not again and not breaks:
@@ -156,7 +159,8 @@ def _run(program: Callable, calls: int, compiling: Callable) -> list[dict[str, A
     fn = compiling(fn)
     done = []
     for _ in range(calls):
-        given = tuple(GIVEN[name]() for name in names) or arguments
+        made = arguments() if callable(arguments) else arguments
+        given = tuple(GIVEN[name]() for name in names) or made
         torch.manual_seed(0)
         done.append(_call(fn, given, observe))
     return done

@@ -1,5 +1,6 @@
 """Builtin functions over known values and tensors."""
-# ruff: noqa: B009, B010, B905, C400, C402, C406, C408, C409, C414, C416, C417, C418, C419, E731, F524, UP031 -- odd on purpose
+# ruff: noqa: E721, B009, B010, B905, C400, C402, C406, C408, C409
+# ruff: noqa: C414, C416, C417, C418, C419, E731, F524, UP031 -- odd on purpose
 
 import pytest
 
@@ -53,7 +54,8 @@ def kinds(x, a, items, table, text, none):
     return (
         isinstance(x, type(x)), isinstance(a, int), isinstance(a, (str, int)), isinstance(a, bool),
         isinstance(True, int), isinstance(a, int | str), issubclass(bool, int), type(a) is int,
-        type(x).__name__, type(items) == list, type(none) is type(None), callable(len),  # noqa: E721
+        type(x).__name__, type(items) == list, type(none) is type(None), callable(len),
+
         callable(a), isinstance(items, list), isinstance(table, dict), isinstance(text, str),
         isinstance(len, object), type(type(a)), type([]) is type(items), isinstance(a, float),
     )  # fmt: skip

@@ -249,7 +249,8 @@ def operators(x, a, b):
     del w[1]
     return (
         u.parts, s is v, w.parts, (-u).parts, (~u).parts, (+u) is u, abs(u), len(v), v[0] is x,
-        v[1:].parts, 7 in Vector(7), list(v)[1:], list(reversed(u)), v < Vector(1), u > w, bool(Vector()),
+        v[1:].parts, 7 in Vector(7), list(v)[1:], list(reversed(u)), v < Vector(1), u > w,
+        bool(Vector()),
         v(1, 2, k=3)[:2], u @ u, divmod(u, 2), u // 2, a - u, u**2, pow(u, 2, 3), round(u),
         round(u, 2), int(u), float(u), [1, 2, 3][u], str(u), f"{u:spec}", f"{u}", u.zoom,
         getattr(u, "other", "default"), hasattr(u, "zz"), (a + u).parts, sum([u, u]).parts,
@@ -444,7 +445,8 @@ def named_tuples(x):
         one, two, one.left, left is x, right, two.both(), two.flipped, one._replace(left=1), one,
         two._asdict(), Pair._fields, Pair._make([1, 2]), one[0] is x, len(two), Pair(1) == (1, 0),
         Pair(right=1, left=2), isinstance(one, tuple), [*two], Named.__name__, Pair(1) + (2,),
-        Pair(1, 2) < Pair(1, 3), Pair(1).count(1), repr(Pair(1)), Pair(1)[1:], hash(Pair(1)) is not None,
+        Pair(1, 2) < Pair(1, 3), Pair(1).count(1), repr(Pair(1)), Pair(1)[1:],
+        hash(Pair(1)) is not None,
         Named._field_defaults, two._replace(p=7).both(),
     )  # fmt: skip
 

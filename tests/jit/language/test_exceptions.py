@@ -263,8 +263,10 @@ def errors_of_operations(x, y):
     found = []
     for attempt in (
         lambda: x @ y, lambda: x + torch.ones(7), lambda: x.view(5), lambda: torch.cat([x, y[0]]),
-        lambda: x[5], lambda: x.sum(9), lambda: x.reshape(4, 4), lambda: x.permute(0), lambda: x[0, 0, 0],
-        lambda: torch.stack([x, y[0]]), lambda: x.expand(3, 3), lambda: x.softmax(), lambda: x.split(0),
+        lambda: x[5], lambda: x.sum(9), lambda: x.reshape(4, 4), lambda: x.permute(0),
+        lambda: x[0, 0, 0],
+        lambda: torch.stack([x, y[0]]), lambda: x.expand(3, 3), lambda: x.softmax(),
+        lambda: x.split(0),
     ):  # fmt: skip
         try:
             attempt()

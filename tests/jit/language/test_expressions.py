@@ -109,7 +109,8 @@ max((i for i in items), default=0)
 " ".join(names)
 ",".join(str(i) for i in items)
 "".join(reversed("abc"))
-text.split(), text.upper(), text.title(), text.replace("some", "any"), text.find("t"), text.count("e")
+text.split(), text.upper(), text.title(), text.replace("some", "any"), text.find("t"),
+    text.count("e")
 text.startswith("some"), text.endswith(("x", "t")), text.partition(" "), text.rpartition("e")
 text.center(20, "*"), text.ljust(12), text.rjust(12, "."), text.zfill(12), text.strip("s")
 text.index("z")
@@ -119,7 +120,8 @@ text[0], text[-1], text[1:4], text[::-1], text * 2, "s" in text, text + "!"
 text.splitlines(), "a\nb".splitlines(True), "a,b,,c".split(","), "a b c".rsplit(" ", 1)
 text.capitalize(), text.swapcase(), text.casefold(), text.expandtabs()
 text.translate(str.maketrans("se", "ES"))
-text.format(), "{} {}".format(1, "a"), "{1} {0}".format(1, 2), "{a}".format(a=5), "{0[1]}".format([1, 2])
+text.format(), "{} {}".format(1, "a"), "{1} {0}".format(1, 2), "{a}".format(a=5),
+    "{0[1]}".format([1, 2])
 "{:.2f} {:>5} {!r}".format(1.234, "a", "b")
 "{0.real}".format(5)
 "%s and %d and %.2f and %r and %%" % ("a", 5, 1.5, "q")
@@ -147,10 +149,13 @@ a in (1, 2), a not in [5], "k" in table, x.shape[0] in {2, 3}
 max(items) - min(items), sum(items) / len(items)
 type(x), type(x).__name__, type(items)(), type(a)("5")
 x.__class__.__name__, a.__class__, items.__class__
-x.shape == (2, 3), x.shape[0], x.shape[-1], x.size(), x.size(0), len(x.shape), tuple(x.shape), list(x.shape)
+x.shape == (2, 3), x.shape[0], x.shape[-1], x.size(), x.size(0), len(x.shape), tuple(x.shape),
+    list(x.shape)
 x.shape + (1,), x.shape[1:], x.shape.numel(), (*x.shape,)
-x.dtype == torch.float32, x.dtype is torch.float32, x.dtype.is_floating_point, x.device.type, x.device
-x.ndim, x.dim(), x.numel(), x.requires_grad, x.is_leaf, x.is_contiguous(), x.stride(), x.storage_offset(), x.element_size(), x.nbytes
+x.dtype == torch.float32, x.dtype is torch.float32, x.dtype.is_floating_point, x.device.type,
+    x.device
+x.ndim, x.dim(), x.numel(), x.requires_grad, x.is_leaf, x.is_contiguous(), x.stride(),
+    x.storage_offset(), x.element_size(), x.nbytes
 x.T.shape, x.mT.shape, x.is_floating_point(), x.is_complex(), x.grad, x.grad_fn, x.itemsize
 """
 program = Programs()

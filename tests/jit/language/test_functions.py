@@ -1,5 +1,6 @@
 """Functions: arguments, closures, decorators, generators, recursion, scopes."""
-# ruff: noqa: B006, B007, B023, B905, C408, C416, C417, E501, E731, F821, F841, B018, SIM102 -- odd on purpose
+# ruff: noqa: B006, B007, B023, B905, C408, C416
+# ruff: noqa: C417, E501, E731, F821, F841, B018, SIM102 -- odd on purpose
 
 import functools
 
@@ -23,7 +24,8 @@ def arguments(x, a, items, table):
         return q, r
 
     return (
-        every(1, 2, s=3), every(1, q=2, s=3, z=4), every(*items, s=1, **table), every(1, 2, 3, r=1, s=2),
+        every(1, 2, s=3), every(1, q=2, s=3, z=4), every(*items, s=1, **table), every(1, 2, 3,
+        r=1, s=2),
         defaults(1), defaults(2), defaults(3, [0]), (lambda *p: p)(*items), (lambda p=a: p)(),
     )  # fmt: skip
 

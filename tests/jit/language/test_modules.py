@@ -65,10 +65,14 @@ def containers():
     def fn(x):
         y = block(x)
         return (
-            y, len(block.layers), block.layers[0] is block.layers[-2], [type(m).__name__ for m in block.children()],
-            list(block.named), block.head[0].weight.shape, len(list(block.parameters())), block.layers[:1][0] is block.layers[0],
-            [n for n, _ in block.named_parameters()][:3], isinstance(block.named["act"], nn.ReLU), "x" in block.named,
-            block(x, flip=True), block.training, [n for n, _ in block.named_children()], block.last.shape,
+            y, len(block.layers), block.layers[0] is block.layers[-2],
+            [type(m).__name__ for m in block.children()],
+            list(block.named), block.head[0].weight.shape, len(list(block.parameters())),
+            block.layers[:1][0] is block.layers[0],
+            [n for n, _ in block.named_parameters()][:3], isinstance(block.named["act"], nn.ReLU),
+            "x" in block.named,
+            block(x, flip=True), block.training, [n for n, _ in block.named_children()],
+            block.last.shape,
         )  # fmt: skip
 
     return fn, (X.clone(),), lambda: state(block)
