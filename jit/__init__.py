@@ -35,6 +35,7 @@ from minitorch2.jit.scripting import (
     optimized_execution,
     save,
     script,
+    script_if_tracing,
     script_method,
     set_fusion_strategy,
     trace,
@@ -42,5 +43,6 @@ from minitorch2.jit.scripting import (
     unused,
     wait,
 )
+from minitorch2.jit.scripting import script_if_tracing as _script_if_tracing
 
 globals()["isinstance"] = isinstance_of  # torch.jit.isinstance

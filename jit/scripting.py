@@ -68,6 +68,14 @@ def script_method(fn: Callable) -> Callable:
     return fn
 
 
+def script_if_tracing(fn: Callable) -> Callable:
+    """A mark for TorchScript's compiler: the function itself."""
+    return fn
+
+
+_script_if_tracing = script_if_tracing  # the name that torchvision uses
+
+
 def interface(obj: Any) -> Any:
     """A mark for TorchScript's compiler: the class itself."""
     return obj
