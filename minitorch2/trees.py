@@ -42,6 +42,21 @@ class TreeSpec:
 LEAF = TreeSpec(None, None, (), 1)
 _KINDS = (tuple, list, dict, OrderedDict, defaultdict, deque)
 
+_registered: dict[type, tuple[Callable, Callable]] = {}
+
+
+def register_pytree_node(
+    cls: type, flatten_fn: Callable, unflatten_fn: Callable, **options: Any
+) -> None:
+    """Let a class of the user's be a container.
+
+    flatten_fn(value) gives (parts, context); unflatten_fn(parts, context) makes the value again.
+    """
+    _registered[cls] = flatten_fn, unflatten_fn
+
+
+_register_pytree_node = register_pytree_node  # the name it had before
+
 
 def _is_named(value: Any) -> bool:
     return isinstance(value, tuple) and isinstance(getattr(type(value), "_fields", None), tuple)
@@ -50,6 +65,9 @@ def _is_named(value: Any) -> bool:
 def _parts(value: Any) -> tuple[Any, list[Any]] | None:
     """The context and the parts of a container; None for a leaf."""
     kind = type(value)
+    if kind in _registered:
+        parts, context = _registered[kind][0](value)
+        return context, list(parts)
     if kind in (dict, OrderedDict):
         return tuple(value), list(value.values())
     if kind is defaultdict:
@@ -94,6 +112,8 @@ def _built(spec: TreeSpec, rest: Any) -> Any:
         return next(rest)
     parts = [_built(child, rest) for child in spec.children]
     kind = spec.kind
+    if kind in _registered:
+        return _registered[kind][1](parts, spec.context)
     if kind in (dict, OrderedDict):
         return kind(zip(spec.context, parts, strict=True))
     if kind is defaultdict:
@@ -160,3 +180,14 @@ def broadcast_to_spec(tree: Any, spec: TreeSpec, is_leaf: Callable | None = None
             return None
         values += below
     return values
+
+
+def tree_map_(function: Callable, tree: Any, *rests: Any, is_leaf: Callable | None = None) -> Any:
+    """`tree_map` for what the function does; returns the tree itself."""
+    tree_map(function, tree, *rests, is_leaf=is_leaf)
+    return tree
+
+
+def tree_iter(tree: Any, is_leaf: Callable | None = None) -> Any:
+    """An iterator over the leaves."""
+    return iter(tree_leaves(tree, is_leaf))
