@@ -6,6 +6,7 @@ expressions.py  scalar and index expressions
 writer.py       lines with their origins
 reductions.py   folds in a fixed order that vectorizes
 columns.py      folds down the slow axis
+row_cache.py    slow functions of a row computed once
 tiles.py        loops that read one way and write the other
 source.py       a whole kernel
 unroll.py       the loops over a vector, written out

@@ -29,6 +29,7 @@ from minitorch2.kernels.codegen.expressions import (
     stored_text,
 )
 from minitorch2.kernels.codegen.reductions import write_reduction
+from minitorch2.kernels.codegen.row_cache import cached_rows
 from minitorch2.kernels.codegen.tiles import tile_plan, write_tiles
 from minitorch2.kernels.codegen.writer import Writer
 from minitorch2.kernels.interpreter import messages
@@ -137,7 +138,11 @@ class _SourceWriter:
     def block(self, body: Sequence[Statement]) -> None:
         if not body:
             self.writer.line("pass")
-        for statement in body:
+        cached = cached_rows(body)
+        for name, element, length in cached.arrays:
+            self.types[name] = element
+            self.writer.line(f"{name} = local_{element.short}({length})")
+        for statement in cached.body:
             self.statement(statement)
 
     def statement(self, statement: Statement) -> None:

@@ -1,6 +1,12 @@
-"""Better loops for an assembled kernel: neighbours collapsed, the outer ones made parallel.
+"""Better loops for an assembled kernel: in the order of memory, collapsed, parallel.
 
-In: a kernel whose loops follow the shape of its values. Out: an equal one, in two steps.
+In: a kernel whose loops follow the shape of its values. Out: an equal one, in three steps.
+
+`interchange` puts the loop innermost whose turns are neighbours in memory, where a pointwise kernel
+reads and writes what lies in another order than its shape says:
+
+    for i in A { for j in B { y[A*j + i] = x[A*j + i] } }
+        =>   for j in B { for i in A { y[A*j + i] = x[A*j + i] } }
 
 `collapse` makes one loop of two nested ones where every index uses them only as B*i + j:
 
@@ -12,7 +18,7 @@ variables; the innermost loop of a kernel without rows stays serial, so that it 
     for i in A { for j in B { for k in C {...} } }
         =>   for p in A*B parallel { index i = p // B;  index j = p % B;  for k in C {...} }
 
-Source: loop collapsing as OpenMP's collapse(n) does it.
+Source: loop collapsing as OpenMP's collapse(n) does it; interchange after Allen and Kennedy (2001).
 """
 
 from dataclasses import replace
@@ -24,8 +30,51 @@ from minitorch2.kernels.index import (
     product,
     symbol,
 )
-from minitorch2.kernels.loop_ir import Kernel, LetIndex, Loop, Reduce, Statement
-from minitorch2.kernels.schedule.rewrite import every_index, map_expression_index, map_indices
+from minitorch2.kernels.loop_ir import Kernel, Let, LetIndex, Loop, Reduce, Statement, Store
+from minitorch2.kernels.schedule.rewrite import (
+    every_index,
+    loads_of,
+    map_expression_index,
+    map_indices,
+)
+
+FAR = 16  # a step over more than a neighbour, counted in neighbours
+
+
+def interchange(kernel: Kernel) -> Kernel:
+    """Make the loop with the shortest steps in memory the innermost one of a pointwise kernel."""
+    chain: list[Loop] = []
+    inside: list[Statement] = []
+    body = kernel.body
+    while len(body) and isinstance(body[-1], Loop):
+        inside += body[:-1]
+        chain.append(body[-1])
+        body = body[-1].body
+    inside += body
+    plain = all(isinstance(each, Let | Store) for each in inside)
+    if len(chain) < 2 or not plain:
+        return kernel
+    steps = [_steps(tuple(inside), loop.variable) for loop in chain]
+    if min(steps) >= steps[-1]:
+        return kernel
+    order = sorted(range(len(chain)), key=lambda at: -steps[at])
+    made: tuple[Statement, ...] = tuple(inside)
+    for at in reversed(order):
+        made = (replace(chain[at], body=made),)
+    return replace(kernel, body=made)
+
+
+def _steps(body: tuple[Statement, ...], variable: str) -> int:
+    """How far apart in memory two turns of a loop are, over all reads and (twice) writes."""
+    total = 0
+    for statement in body:
+        places = [(load.index, 1) for load in loads_of(statement)]
+        places += [(statement.index, 2)] if isinstance(statement, Store) else []
+        for index, weight in places:
+            step = coefficient(index, variable)
+            near = step.as_int() if step is not None else None
+            total += weight * (near if near in (0, 1) else FAR)
+    return total
 
 
 def collapse(kernel: Kernel) -> Kernel:

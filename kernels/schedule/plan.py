@@ -21,7 +21,7 @@ from minitorch2.kernels.lower.nests import HostStep, Nest, Product, Scatter, fun
 from minitorch2.kernels.schedule.assemble import Assembled, assemble, assemble_scatter
 from minitorch2.kernels.schedule.frames import frame_of
 from minitorch2.kernels.schedule.fusion import Fusion, unit_of
-from minitorch2.kernels.schedule.loops import collapse, parallelize
+from minitorch2.kernels.schedule.loops import collapse, interchange, parallelize
 from minitorch2.kernels.schedule.program import Program
 from minitorch2.kernels.schedule.split_loops import split_loops
 
@@ -130,7 +130,7 @@ def _scatter_steps(
 
 def kernel_step(program: Program, assembled: Assembled, most: int | None = None) -> KernelStep:
     """The step that launches an assembled kernel; at most so many outer loops are parallel."""
-    kernel = split_loops(collapse(assembled.kernel))
+    kernel = split_loops(collapse(interchange(assembled.kernel)))
     kernel = kernel if most == 0 else parallelize(kernel, most)
     made = tuple(
         value

@@ -136,7 +136,7 @@ def _part(
         if not isinstance(moved, Store):
             moved = replace(moved, name=moved.name + ending)  # type: ignore[call-arg]
         body.append(moved)
-    return replace(loop, variable=name, extent=constant(last - first), body=_used(body))
+    return replace(loop, variable=name, extent=constant(last - first), body=used(body))
 
 
 class _Substitution:
@@ -172,7 +172,7 @@ def _decided(statement: Statement, known: Mapping[str, Expression]) -> Statement
     return statement
 
 
-def _used(body: list[Statement]) -> tuple[Statement, ...]:
+def used(body: list[Statement]) -> tuple[Statement, ...]:
     """The statements whose names something after them uses."""
     kept: list[Statement] = []
     wanted: set[str] = set()

@@ -10,6 +10,7 @@ def kernel_0(lo, hi, t0, t1, t2, s0, status):
     n_6 = u64(6)
     n_7 = u64(7)
     for i0 in range(lo, hi):  # <text>:5, <text>:8, <text>:4, <text>:6, <text>:7, <text>:9
+        row0 = local_f32(16)
         r0_lanes = local_f32(16)  # <text>:5
         for lane1 in range(n_16):  # <text>:5
             r0_lanes[lane1] = f32(-1e400)  # <text>:5
@@ -37,17 +38,14 @@ def kernel_0(lo, hi, t0, t1, t2, s0, status):
                 v5 = v3 + v4  # <text>:4
                 v6 = v5 - r0  # <text>:6
                 v7 = exp(v6)  # <text>:7
+                row0[i1] = v7
                 r1_lanes[lane5] = r1_lanes[lane5] + v7  # <text>:8
         for group8 in range(n_1, n_2):  # <text>:8
             for lane5 in range(n_8):  # <text>:8
                 r1_lanes[lane5] = r1_lanes[lane5] + r1_lanes[group8*n_8 + lane5]  # <text>:8
         r1 = ((r1_lanes[n_0] + r1_lanes[n_1]) + (r1_lanes[n_2] + r1_lanes[n_3])) + ((r1_lanes[n_4] + r1_lanes[n_5]) + (r1_lanes[n_6] + r1_lanes[n_7]))  # <text>:8
         for l0 in range(n_16):  # <text>:4, <text>:6, <text>:7, <text>:9
-            v8 = t0[i0*n_16 + l0]  # <text>:4
-            v9 = t1[l0]  # <text>:4
-            v10 = v8 + v9  # <text>:4
-            v11 = v10 - r0  # <text>:6
-            v12 = exp(v11)  # <text>:7
+            v12 = row0[l0]  # <text>:7
             v13 = v12 / r1  # <text>:9
             t2[i0*n_16 + l0] = v13  # <text>:9
 
