@@ -43,6 +43,8 @@ from minitorch2.jit.scripting import (
     unused,
     wait,
 )
+from minitorch2.jit.scripting import script_if_tracing as _overload
+from minitorch2.jit.scripting import script_if_tracing as _overload_method
 from minitorch2.jit.scripting import script_if_tracing as _script_if_tracing
 
 globals()["isinstance"] = isinstance_of  # torch.jit.isinstance

@@ -51,7 +51,7 @@ torch.cpu minitorch2.amp
     amp
 torch.cpu.amp minitorch2.amp
     autocast_mode grad_scaler
-torch.cuda.amp minitorch2.amp
+torch.cuda.amp minitorch2.amp.cuda
     autocast_mode grad_scaler common
 torch.utils.data minitorch2.utils.data
     backward_compatibility distributed _utils
@@ -68,6 +68,8 @@ torch._higher_order_ops minitorch2._higher_order_ops
 # Files with another name here.
 _FILES = {
     "torch._dynamo": "minitorch2.compiler",
+    "torch.cuda.amp": "minitorch2.amp.cuda",
+    "torch.jit.annotations": "minitorch2.jit.scripting",
     "torch._tensor_str": "minitorch2.printing",
     "torch.autograd._functions": "minitorch2.autograd",
     "torch.distributions.constraint_registry": "minitorch2.distributions.registry",

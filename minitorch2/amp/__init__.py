@@ -4,6 +4,7 @@ Files, in reading order:
 
 autocast      regions in which products run in 16 bits and losses in 32
 grad_scaler   losses scaled so that small gradients survive in float16
+cuda          the older names, for the GPU
 """
 
 from minitorch2.amp.autocast import (

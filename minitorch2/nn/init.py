@@ -15,12 +15,15 @@ variance 1/fan_out that of gradients.
 Source: Glorot & Bengio 2010, He et al. 2015, Saxe et al. 2013; names of torch.nn.init.
 """
 
+import functools
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 from minitorch2.autograd.modes import no_grad
-from minitorch2.creation import eye, rand, randn
+from minitorch2.creation import eye as identity
+from minitorch2.creation import rand, randn
 from minitorch2.dtypes import float32, float64
 from minitorch2.errors import ArgumentValueError
 from minitorch2.random import Generator
@@ -158,7 +161,7 @@ def eye_(tensor: Any) -> Any:
             "Only tensors with 2 dimensions are supported",
             "use dirac_ for convolutions",
         )
-    return _filled(tensor, lambda: eye(*tensor.shape, dtype=tensor.dtype))
+    return _filled(tensor, lambda: identity(*tensor.shape, dtype=tensor.dtype))
 
 
 def dirac_(tensor: Any, groups: int = 1) -> Any:
@@ -263,3 +266,29 @@ def sparse_(
     with no_grad():
         order = rand(*tensor.shape, generator=generator).argsort(0).argsort(0)
         return tensor.copy_(tensor * (order >= zeros).to(tensor.dtype))
+
+
+def _older(name: str) -> Callable:
+    """The name without the underscore, which torch has kept and warns of."""
+    function = globals()[name + "_"]
+
+    @functools.wraps(function)
+    def older(*args: Any, **kwargs: Any) -> Any:
+        warnings.warn(
+            f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return function(*args, **kwargs)
+
+    older.__name__ = older.__qualname__ = name
+    older.__doc__ = f"The older name of {name}_."
+    return older
+
+
+uniform, normal, constant, eye, dirac = (
+    _older(name) for name in ("uniform", "normal", "constant", "eye", "dirac")
+)
+xavier_uniform, xavier_normal = _older("xavier_uniform"), _older("xavier_normal")
+kaiming_uniform, kaiming_normal = _older("kaiming_uniform"), _older("kaiming_normal")
+orthogonal, sparse = _older("orthogonal"), _older("sparse")

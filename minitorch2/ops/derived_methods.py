@@ -110,12 +110,26 @@ def where_method(self: Any, condition: Any, other: Any) -> Any:
     return _op("where", condition, self, other)
 
 
+def contains(self: Any, element: Any) -> bool:
+    """`element in tensor`: whether some element is equal to it."""
+    if not isinstance(element, (Tensor, int, float, complex)) and element is not None:
+        raise OperationError(
+            f"{type(element).__name__} in tensor",
+            "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
+            f"{type(element)}.",
+            "ask for a number or a tensor",
+        )
+    found = self == element
+    return bool(found.any()) if isinstance(found, Tensor) else bool(found)
+
+
 def retains_grad(self: Any) -> bool:
     """Whether retain_grad() was called on a tensor that is no leaf."""
     return bool(self._retains_grad) and not self.is_leaf
 
 
 METHODS: dict[str, Callable] = {
+    "__contains__": contains,
     "fill_diagonal_": fill_diagonal_,
     "apply_": apply_,
     "map_": map_,

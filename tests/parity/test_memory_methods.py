@@ -99,6 +99,22 @@ def facts(t: Any) -> Any:
     )
 
 
+def contained(t: Any) -> Any:
+    x = t.tensor([[1, 2], [3, 4]])
+    return 3 in x, 5 in x, 2.0 in x, None in x, t.tensor([2, 9]) in x, t.tensor(3) in x
+
+
+def contained_text(t: Any) -> Any:
+    return "a" in t.ones(2)
+
+
+def older_names(t: Any) -> Any:
+    with t.cuda.amp.autocast(enabled=False):
+        x = t.nn.init.constant_(t.empty(2), 3)
+    scaler = t.cuda.amp.GradScaler(enabled=False)
+    return x, scaler.scale(x), scaler.is_enabled()
+
+
 def retained(t: Any) -> Any:
     x = t.ones(2, requires_grad=True)
     y = x * 2
@@ -224,6 +240,7 @@ PROGRAMS = [
     diagonals,
     diagonal_gradient,
     mapped,
+    contained,
     facts,
     retained,
     functions_in_place,
@@ -241,6 +258,7 @@ PROGRAMS = [
 REFUSED = [
     diagonal_errors,
     diagonal_of_a_vector,
+    contained_text,
     mapped_with_gradient,
     buffer_too_short,
     not_aliased,
@@ -264,6 +282,11 @@ def plain(value: Any) -> Any:
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_same(program):
     assert plain(program(minitorch2)) == plain(program(torch))
+
+
+@pytest.mark.filterwarnings("ignore:`torch.cuda.amp")
+def test_older_names():
+    assert plain(older_names(minitorch2)) == plain(older_names(torch))
 
 
 def test_views_keep_their_memory_when_the_base_grows():
