@@ -18,5 +18,7 @@ run.py       mt2 run
 doctor.py    mt2 doctor
 ops.py       mt2 ops
 opt.py       mt2 opt
+bisection.py every stage on the same inputs, and the first that is wrong
+bisect.py    mt2 bisect
 cache.py     mt2 cache
 """

@@ -4,6 +4,7 @@ In: the command line. Out: what the sub-command prints, and its exit code.
 
     mt2 explain train.py      watch a script being compiled
     mt2 run train.py          run a torch script on minitorch2
+    mt2 bisect train.py       find the stage and node that makes numbers wrong
     mt2 doctor                check this machine
     mt2 ops gelu              look up an operation
     mt2 opt < graph.ir        run passes on a graph
@@ -15,6 +16,7 @@ Source: https://click.palletsprojects.com/
 import click
 
 import minitorch2
+from minitorch2.cli.bisect import bisect_command
 from minitorch2.cli.cache import cache
 from minitorch2.cli.doctor import doctor
 from minitorch2.cli.explain import explain
@@ -29,7 +31,7 @@ def main() -> None:
     """minitorch2: the PyTorch 2 stack, small enough to read and watch."""
 
 
-for command in (explain, run, doctor, ops, opt, cache):
+for command in (explain, run, doctor, ops, opt, bisect_command, cache):
     main.add_command(command)
 
 if __name__ == "__main__":

@@ -186,6 +186,13 @@ STAGES = (
         "kernels/runtime/cuda.py",
     ),
     Stage(
+        "runtime.inputs",
+        "inputs",
+        "The graph as it was first called; its facts hold copies of the inputs.",
+        "graph",
+        "minitorch2/compiling.py",
+    ),
+    Stage(
         "runtime.launches",
         "launches",
         "All launches of each kernel: bytes and flops as predicted, milliseconds as measured. The "

@@ -111,7 +111,8 @@ def subscribe(subscriber: Callable[[Event], None], also: Iterable[str] = ()) -> 
     """Receive every event emitted inside the `with` block, from any thread.
 
     `also` names the stages that are made only when somebody `wants` them: "kernel.llvm",
-    "kernel.asm", "runtime.launches" (which times every launch of what is compiled meanwhile).
+    "kernel.asm", "runtime.launches" (which times every launch of what is compiled meanwhile),
+    "runtime.inputs" (copies of what each captured graph was first called with).
     """
     global _subscribers
     entry = (subscriber, frozenset(also))

@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from minitorch2.artifacts import emit, listening
+from minitorch2.artifacts import emit, listening, wants
 from minitorch2.autograd.modes import enable_grad
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, Mt2Error
 from minitorch2.jit.autodiff.runtime import CompiledProgram
@@ -41,6 +41,7 @@ from minitorch2.jit.ir.interpreter import interpret, run_captured
 from minitorch2.jit.passes.options import NUMERICS, PassOptions
 from minitorch2.kernels import programs
 from minitorch2.nn.module import Module
+from minitorch2.tensors import Tensor
 
 if TYPE_CHECKING:
     from minitorch2.jit.autodiff.pipeline import Executor
@@ -198,6 +199,8 @@ class LateCompiled:
     def _compile(self, inputs: list[Any]) -> Runnable:
         graph, unit = self.program.graph, self.program.unit
         flags = [getattr(value, "requires_grad", False) for value in inputs]
+        if wants("runtime.inputs"):
+            emit("runtime.inputs", unit, graph, inputs=copied(inputs), flags=flags)
 
         def build(graph: Graph) -> CompiledProgram:
             from minitorch2.jit.autodiff.pipeline import compile_captured  # see Note [Late stages]
@@ -213,6 +216,11 @@ class LateCompiled:
             emit("autodiff.refused", unit, str(refusal))
             warnings.warn(f"{unit} runs op by op: {refusal}", stacklevel=3)
             return _by_op(graph)
+
+
+def copied(inputs: list[Any]) -> list[Any]:
+    """The inputs of a call as they are now, for somebody who looks at them later."""
+    return [each.detach().clone() if isinstance(each, Tensor) else each for each in inputs]
 
 
 _unit_counts: dict[str, itertools.count[int]] = {}

@@ -96,6 +96,8 @@ def differences(case: Case, backends: Sequence[str]) -> dict[str, str]:
         raise Refused(str(error)) from error
     except (ZeroDivisionError, OverflowError, ValueError, TypeError) as error:
         raise Refused(repr(error)) from error
+    except Exception as error:  # not one of ours: a finding too
+        return {"eager": f"raises {type(error).__name__}: {error}"}
     found = {}
     for backend in backends:
         try:

@@ -1,0 +1,133 @@
+"""`mt2 bisect` finds faults planted in each stage, and says where; it accuses nobody else."""
+
+from dataclasses import replace
+
+import pytest
+
+import minitorch2 as torch
+from minitorch2.cli import bisection
+from minitorch2.cli.bisect import script_text
+from minitorch2.cli.bisection import bisect
+from minitorch2.jit.ir.graph import Graph
+from minitorch2.jit.ir.parser import parse_graph
+from minitorch2.ops.table import lookup
+from tests.cli.commands import mt2
+
+pytestmark = pytest.mark.numba
+
+GRAPH = parse_graph("""
+graph f(%x: f32[4,6], %w: f32[6,6], %n: i64[4]) {
+  %0: f32[4,6] = matmul(%x, %w)
+  %1: f32[4,6] = tanh(%0)
+  %2: f32[4,6] = mul_(%1, 2.0)
+  %3: f32[4,6] = exp(%1)
+  %4: f32[4,6] = mul(%3, 1)
+  %5: f32[4] = sum(%4, (1,))
+  %6: f32[4] = add(%5, %n)
+  return %6, %3
+}""")
+
+
+def found(graph=GRAPH, flags=(True, True, False)):
+    torch.manual_seed(0)
+    inputs = [torch.randn(4, 6), torch.randn(6, 6), torch.arange(4)]
+    return bisect(graph, inputs, flags)
+
+
+def wrong(finding):
+    """The only wrong stage, which is the last one that ran."""
+    bugs = [verdict.stage for verdict in finding.verdicts if verdict.is_bug]
+    assert bugs == [finding.verdicts[-1].stage]
+    return bugs[0]
+
+
+def changed(graph: Graph, op: str, other: str) -> Graph:
+    """A fault: one op became another."""
+    nodes = tuple(replace(n, op=other) if n.op == op else n for n in graph.nodes)
+    return replace(graph, nodes=nodes)
+
+
+@pytest.mark.parametrize("flags", [(True, True, False), (False, False, False)])
+def test_nothing_is_wrong(flags):
+    finding = found(flags=flags)
+    assert not any(verdict.is_bug for verdict in finding.verdicts) and finding.graph is None
+    stages = [verdict.stage for verdict in finding.verdicts]
+    assert stages[0] == "captured graph" and stages[-1] == "kernels compiled"
+    assert ("joint graph" in stages) == any(flags)
+
+
+def test_a_fault_in_functionalization(monkeypatch):
+    whole = bisection.functionalize
+
+    def faulty(graph, flags):
+        made = whole(graph, flags)
+        return replace(made, graph=changed(made.graph, "tanh", "sin"))
+
+    monkeypatch.setattr(bisection, "functionalize", faulty)
+    assert wrong(found()) == "functional graph"
+
+
+def test_a_fault_in_a_derivative(monkeypatch):
+    monkeypatch.setattr(lookup("tanh"), "vjp", lambda s, g: g * (1 - s.result))
+    finding = found()
+    assert wrong(finding) == "derivatives" and "tanh(" in finding.node
+
+
+@pytest.mark.parametrize("place", range(6))
+def test_a_fault_in_a_pass(monkeypatch, place):
+    passes = list(bisection.PIPELINE)
+    right = passes[place]
+
+    def faulty(graph, options):
+        return changed(right(graph, options), "exp", "expm1")
+
+    faulty.__name__ = right.__name__
+    passes[place] = faulty
+    monkeypatch.setattr(bisection, "PIPELINE", tuple(passes))
+    assert wrong(found()) == f"pass {right.__name__}"
+
+
+def test_a_fault_in_the_partition(monkeypatch):
+    whole = bisection.partition
+
+    def faulty(*args, **named):
+        made = whole(*args, **named)
+        return replace(made, backward=changed(made.backward, "mul", "add"))
+
+    monkeypatch.setattr(bisection, "partition", faulty)
+    assert wrong(found()) == "forward and backward"
+
+
+@pytest.mark.parametrize("executor, stage", bisection.EXECUTORS)
+def test_a_fault_in_the_kernels(monkeypatch, executor, stage):
+    whole = bisection.compile_graph
+
+    def faulty(graph, options):
+        return whole(
+            changed(graph, "tanh", "atan") if options.executor == executor else graph, options
+        )
+
+    monkeypatch.setattr(bisection, "compile_graph", faulty)
+    finding = found()
+    assert wrong(finding) == stage and "tanh(" in finding.node and "<text>:4" in finding.node
+    assert [node.op for node in finding.graph.nodes] == ["matmul", "tanh"]
+    text = script_text(finding)
+    with pytest.raises(AssertionError):
+        exec(compile(text, "bisected.py", "exec"), {})
+    monkeypatch.undo()
+    exec(compile(text, "bisected.py", "exec"), {})  # without the fault nothing is wrong
+
+
+def test_the_command(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import torch\n"
+        "@torch.compile\n"
+        "def loss_fn(x):\n"
+        "    return (x.sin() * 2).sum()\n"
+        "loss_fn(torch.ones(3, requires_grad=True)).backward()\n"
+    )
+    done = mt2("bisect", script, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "train.py:loss_fn#0" in done.stdout.lower() or "LOSS_FN" in done.stdout
+    assert "kernels compiled" in done.stdout and "BUG" not in done.stdout
