@@ -6,16 +6,21 @@ element whose derivative differs. A complex tensor is checked as the real number
 Source: torch.autograd.gradcheck's documentation (eps 1e-6, atol 1e-5, rtol 1e-3).
 """
 
+import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy
 
 from minitorch2.autograd.public import grad
 from minitorch2.dispatch import call
-from minitorch2.errors import AutogradError
+from minitorch2.dtypes import complex128, float64
+from minitorch2.errors import ArgumentValueError, AutogradError
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor, wrap
+
+GradcheckError = AutogradError  # torch's name for it
 
 
 def _pairs(value: Any) -> Any:
@@ -74,6 +79,135 @@ def _numerical(
     return numpy.array(rows).reshape(base.size, columns)
 
 
+@dataclass(frozen=True)
+class _Options:
+    """How closely, and what else, to compare."""
+
+    eps: float
+    atol: float
+    rtol: float
+    nondet_tol: float
+    grad_dtypes: bool
+    batched: bool
+    forward: bool
+    batched_forward: bool
+    backward: bool
+    fast: bool
+
+
+class _Check:
+    """One comparison: a function, its inputs, and which of them are differentiated."""
+
+    def __init__(self, func: Callable, inputs: tuple, options: _Options):
+        self.func, self.inputs, self.options = func, inputs, options
+        self.wanted = [i for i, t in enumerate(inputs) if isinstance(t, Tensor) and t.requires_grad]
+
+    def run(self) -> None:
+        """AutogradError at the first difference."""
+        outputs = _outputs(self.func, self.inputs)
+        if not any(tensor.requires_grad for tensor in outputs):
+            self._constant(outputs)
+        for output, tensor in enumerate(outputs):
+            if not tensor.requires_grad:
+                continue
+            for at in self.wanted:
+                expected = _numerical(
+                    self.func, self.inputs, at, output, tensor.numel(), self.options.eps
+                )
+                if self.options.backward:
+                    self._backward(at, output, expected)
+                if self.options.forward:
+                    self._forward(at, output, expected, self.options.batched_forward)
+
+    def _constant(self, outputs: list[Tensor]) -> None:
+        for output, tensor in enumerate(outputs):
+            for at in self.wanted:
+                found = _numerical(
+                    self.func, self.inputs, at, output, tensor.numel(), self.options.eps
+                )
+                if not numpy.allclose(found, 0, self.options.rtol, self.options.atol):
+                    raise AutogradError(
+                        f"gradcheck of output {output} in input {at}",
+                        "Numerical gradient for function expected to be zero: the output does "
+                        "not require a gradient",
+                        "do not cut the history in the function (detach, no_grad, numpy)",
+                    )
+
+    def _gradient(self, at: int, output: int, start: Any, batched: bool = False) -> Any:
+        """The gradient of one input, as an array; rows for a batch of starts."""
+        fresh = _outputs(self.func, self.inputs)[output]
+        (found,) = grad(fresh, self.inputs[at], start, allow_unused=True, is_grads_batched=batched)
+        if found is None:
+            shape = tuple(self.inputs[at].shape)
+            return numpy.zeros((*start.shape[:1], *shape) if batched else shape)
+        if self.options.grad_dtypes and found.dtype is not self.inputs[at].dtype:
+            raise AutogradError(
+                f"gradcheck of output {output} in input {at}",
+                f"the gradient has dtype {found.dtype}, the input {self.inputs[at].dtype}",
+            )
+        return found.detach().array
+
+    def _backward(self, at: int, output: int, expected: Any) -> None:
+        """Each row of the Jacobian: the other outputs get no gradient meanwhile."""
+        size, count = expected.shape
+        shape = tuple(_outputs(self.func, self.inputs)[output].shape)
+        units = numpy.eye(count)
+        if self.options.fast:
+            units = numpy.random.RandomState(0).randn(1, count)
+            expected = expected @ units.T
+        starts = [wrap(unit.reshape(shape)) for unit in units]
+        rows = [self._gradient(at, output, start).reshape(-1) for start in starts]
+        for row in range(len(rows)):
+            self._compare(at, output, row, rows[row], expected[:, row], "analytical")
+        for row, start in enumerate(starts[:1]):  # one row twice: enough to see chance at work
+            again = self._gradient(at, output, start).reshape(-1)
+            if size and abs(rows[row] - again).max() > self.options.nondet_tol:
+                raise AutogradError(
+                    f"gradcheck of output {output} in input {at}",
+                    "Backward is not reentrant, i.e., running backward with same input and "
+                    f"grad_output multiple times gives different values at element {row}",
+                    "raise nondet_tol if sums in another order are meant",
+                )
+        if self.options.batched and count:
+            stacked = wrap(numpy.stack([unit.reshape(shape) for unit in units]))
+            found = self._gradient(at, output, stacked, batched=True).reshape(len(units), -1)
+            for row in range(len(units)):
+                self._compare(at, output, row, found[row], rows[row], "batched")
+
+    def _forward(self, at: int, output: int, expected: Any, batched: bool) -> None:
+        """Each column of the Jacobian, by two reverse passes."""
+        fresh = _outputs(self.func, self.inputs)[output]
+        start = wrap(numpy.zeros(tuple(fresh.shape)))
+        start.requires_grad = True
+        (row,) = grad(fresh, self.inputs[at], start, create_graph=True, allow_unused=True)
+        units = numpy.eye(expected.shape[0])
+        tangents = [wrap(unit.reshape(tuple(self.inputs[at].shape))) for unit in units]
+        columns = []
+        for tangent in tangents:
+            found = None
+            if row is not None and row.requires_grad:
+                (found,) = grad(row, start, tangent, retain_graph=True, allow_unused=True)
+            flat = numpy.zeros(expected.shape[1]) if found is None else found.array.reshape(-1)
+            columns.append(flat)
+            self._compare(at, output, len(columns) - 1, flat, expected[len(columns) - 1], "forward")
+        if batched and tangents and row is not None and row.requires_grad:
+            stacked = wrap(numpy.stack([tangent.array for tangent in tangents]))
+            (rows,) = grad(row, start, stacked, is_grads_batched=True, allow_unused=True)
+            for index, column in enumerate(columns):
+                got = rows.array[index].reshape(-1)
+                self._compare(at, output, index, got, column, "batched forward")
+
+    def _compare(
+        self, at: int, output: int, element: int, got: Any, wanted: Any, what: str
+    ) -> None:
+        if not numpy.allclose(got, wanted, self.options.rtol, self.options.atol):
+            raise AutogradError(
+                f"gradcheck of output {output} in input {at}",
+                f"Jacobian mismatch at output element {element}: {what} {got}, numerical {wanted}",
+                "check the vjp, and that the function is smooth at this point",
+            )
+
+
 def gradcheck(
     func: Callable,
     inputs: Any,
@@ -82,38 +216,66 @@ def gradcheck(
     atol: float = 1e-5,
     rtol: float = 1e-3,
     raise_exception: bool = True,
-    **ignored: Any,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
+    fast_mode: bool = False,
+    masked: bool | None = None,
 ) -> bool:
-    """Whether the vjps of `func` agree with finite differences at `inputs` (use float64)."""
+    """Whether the vjps of `func` agree with finite differences at `inputs` (use float64).
+
+    Also: that a second backward gives the same to `nondet_tol`; with `check_batched_grad`, that a
+    batch of gradients gives what each gives; with `check_forward_ad`, that Jacobian-vector products
+    agree; with `fast_mode`, one random combination of the rows instead of each. Every output is
+    differentiated alone, so that backwards meet undefined gradients of the others
+    (`check_undefined_grad`). ArgumentValueError when no input requires a gradient.
+    """
     given = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
+    _check_inputs(given)
     func, given = _of_real_numbers(func, given)
-    wanted = [i for i, t in enumerate(given) if isinstance(t, Tensor) and t.requires_grad]
-    for output, tensor in enumerate(_outputs(func, given)):
-        if not tensor.requires_grad:
-            continue
-        for at in wanted:
-            expected = _numerical(func, given, at, output, tensor.numel(), eps)
-            for column in range(expected.shape[1]):
-                start = numpy.zeros(expected.shape[1], tensor.dtype.numpy)
-                start[column] = 1
-                seed = wrap(start.reshape(tuple(tensor.shape)))
-                fresh = _outputs(func, given)[output]
-                (found,) = grad(fresh, given[at], seed, allow_unused=True)
-                got = 0 if found is None else found.detach().array.reshape(-1)
-                if not numpy.allclose(got, expected[:, column], rtol, atol):
-                    if not raise_exception:
-                        return False
-                    raise AutogradError(
-                        f"gradcheck of output {output} in input {at}",
-                        f"Jacobian mismatch at output element {column}: analytical {got}, "
-                        f"numerical {expected[:, column]}",
-                        "check the vjp, and that the function is smooth at this point",
-                    )
+    options = _Options(
+        eps, atol, rtol, nondet_tol, check_grad_dtypes, check_batched_grad, check_forward_ad,
+        check_batched_forward_grad, check_backward_ad, fast_mode,
+    )  # fmt: skip
+    try:
+        _Check(func, given, options).run()
+    except AutogradError:
+        if raise_exception:
+            raise
+        return False
     return True
 
 
+def _check_inputs(given: tuple) -> None:
+    differentiated = [t for t in given if isinstance(t, Tensor) and t.requires_grad]
+    if not differentiated:
+        raise ArgumentValueError(
+            "gradcheck",
+            "gradcheck expects at least one input tensor to require gradient, but none of the "
+            "them have requires_grad=True.",
+            "set requires_grad on the inputs to be checked",
+        )
+    for index, tensor in enumerate(differentiated):
+        if tensor.dtype not in (float64, complex128):
+            warnings.warn(
+                f"Input #{index} requires gradient and is not a double precision floating point "
+                "or complex. This check will likely fail if all the inputs are not of double "
+                "precision floating point or complex.",
+                stacklevel=3,
+            )
+
+
 def gradgradcheck(func: Callable, inputs: Any, grad_outputs: Any = None, **options: Any) -> bool:
-    """gradcheck of the gradient of `func`."""
+    """gradcheck of the gradient of `func`, in its inputs and in what the backward starts from.
+
+    `grad_outputs`: what it starts from, random if not given. `gen_non_contig_grad_outputs` and the
+    options of gradcheck are taken, too.
+    """
+    spread = options.pop("gen_non_contig_grad_outputs", False)
     given = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
     func, given = _of_real_numbers(func, given)
     wanted = [i for i, t in enumerate(given) if isinstance(t, Tensor) and t.requires_grad]
@@ -122,6 +284,9 @@ def gradgradcheck(func: Callable, inputs: Any, grad_outputs: Any = None, **optio
         wrap(numpy.asarray(numpy.random.RandomState(i).randn(*t.shape), t.dtype.numpy))
         for i, t in enumerate(outputs)
     ]
+    seeds = [seeds] if isinstance(seeds, Tensor) else list(seeds)
+    if spread and grad_outputs is None:
+        seeds = [wrap(numpy.stack([seed.array, seed.array], -1)[..., 0]) for seed in seeds]
     for seed in seeds:
         seed.requires_grad = True
 
