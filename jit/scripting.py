@@ -95,8 +95,9 @@ def Attribute(value: Any, type: Any) -> Any:
 
 def isinstance_of(obj: Any, target_type: Any) -> bool:
     """Whether the object is of one of the types; for List[int] and its like, of its plain type."""
-    types = target_type if isinstance(target_type, tuple) else (target_type,)
-    return isinstance(obj, tuple(typing.get_origin(each) or each for each in types))
+    wanted: tuple[Any, ...] = target_type if isinstance(target_type, tuple) else (target_type,)
+    plain: list[Any] = [typing.get_origin(each) or each for each in wanted]
+    return isinstance(obj, tuple(plain))
 
 
 def is_scripting() -> bool:

@@ -25,7 +25,7 @@ matmul = Switches(
     fp32_precision="none",
 )
 cufft_plan_cache = Switches(size=0, max_size=0)
-preferred = Switches(linalg="default", blas="default")
+_preferred = {"linalg": "default", "blas": "default"}
 _KINDS = ("flash", "mem_efficient", "math", "cudnn")
 _enabled = dict.fromkeys(_KINDS, True)
 
@@ -78,11 +78,11 @@ def sdp_kernel(
 
 def preferred_linalg_library(backend: str | None = None) -> str:
     """Remember which library to prefer; LAPACK is the only one."""
-    preferred.linalg = backend or preferred.linalg
-    return preferred.linalg
+    _preferred["linalg"] = backend or _preferred["linalg"]
+    return _preferred["linalg"]
 
 
 def preferred_blas_library(backend: str | None = None) -> str:
     """Remember which library to prefer; OpenBLAS is the only one."""
-    preferred.blas = backend or preferred.blas
-    return preferred.blas
+    _preferred["blas"] = backend or _preferred["blas"]
+    return _preferred["blas"]

@@ -133,7 +133,8 @@ class Timer:
         self, callback: Callable | None = None, min_run_time: float = 0.2
     ) -> Measurement:
         """Runs of equally many executions until `min_run_time` seconds are over."""
-        number, times = self._block(min_run_time), []
+        number = self._block(min_run_time)
+        times: list[float] = []
         while sum(times) < min_run_time:
             times.append(self._time(number))
             if callback is not None:
@@ -149,7 +150,8 @@ class Timer:
         callback: Callable | None = None,
     ) -> Measurement:
         """Runs until their spread is below `threshold` of the median, or the time is over."""
-        number, times = self._block(min_run_time), []
+        number = self._block(min_run_time)
+        times: list[float] = []
         while True:
             times.append(self._time(number))
             if callback is not None:

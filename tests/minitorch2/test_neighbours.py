@@ -74,7 +74,8 @@ def test_futures_wait_for_another_thread() -> None:
     failed = first.then(lambda done: 1 / 0)
     with pytest.raises(OperationError):
         first.value()
-    threading.Timer(0.01, lambda: (first.set_result(21), second.set_result("x"))).start()
+    threading.Timer(0.01, first.set_result, (21,)).start()
+    threading.Timer(0.01, second.set_result, ("x",)).start()
     assert futures.wait_all([first, second]) == [21, "x"] and doubled.wait() == 42
     with pytest.raises(ZeroDivisionError):
         failed.wait()
@@ -99,7 +100,8 @@ def test_a_group_of_one(group: Any) -> None:
         distributed.all_reduce(x, op=op)
     assert x.tolist() == [1, 2]
     into = [torch.zeros(2)]
-    distributed.all_gather(into, x * 3, async_op=True).wait()
+    work = distributed.all_gather(into, x * 3, async_op=True)
+    assert work is not None and work.wait()
     assert into[0].tolist() == [3, 6]
     distributed.scatter(x, [x + 1])
     assert x.tolist() == [2, 3]
@@ -144,7 +146,7 @@ def test_synchronized_batch_normalization_is_the_usual_one() -> None:
     weight = plain[1].weight
     x = torch.randn(2, 3, 4, 4)
     expected = plain(x)
-    made = torch.nn.SyncBatchNorm.convert_sync_batchnorm(plain)
+    made: Any = torch.nn.SyncBatchNorm.convert_sync_batchnorm(plain)
     assert isinstance(made[1], torch.nn.SyncBatchNorm) and made[1].weight is weight
     assert list(made.state_dict()) == names
     assert torch.allclose(made(x), expected, atol=1e-6)
@@ -224,14 +226,14 @@ def test_a_writer_writes_or_says_what_is_missing(tmp_path: Any) -> None:
 
 
 def test_torchscript_names_leave_python_as_it_is() -> None:
-    jit = torch.jit
+    jit: Any = torch.jit
 
     @jit.script
     def double(x: Any) -> Any:
         return x * 2
 
     class Net(torch.nn.Module):
-        width: jit.Final[int] = 3
+        width: jit.Final[int] = 3  # type: ignore[name-defined]
 
         @jit.export
         def extra(self) -> int:
