@@ -39,7 +39,13 @@ class Window(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name in ("__path__", "__file__"):
             raise AttributeError(name)
-        return getattr(self.__dict__["_module"], name)
+        below = f"{self.__name__}.{name}"
+        if below in PLACES:
+            return importlib.import_module(below)
+        module = self.__dict__["_module"]
+        if name.startswith("_") and not hasattr(module, name):
+            return _private(module.__name__, name)
+        return getattr(module, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         # The import system's own fields, and the windows below, stay with the window.
@@ -52,6 +58,14 @@ class Window(types.ModuleType):
         return dir(self.__dict__["_module"])
 
 
+def _private(package: str, name: str) -> Any:
+    """A name that a package's files keep to themselves: torch.nn.modules.conv._ConvNd."""
+    for known, module in list(sys.modules.items()):
+        if known.startswith(package + ".") and name in vars(module):
+            return vars(module)[name]
+    raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+
 class TorchFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds `torch.x.y` as `minitorch2.x.y`, or as the window that torch_files.py names."""
 
@@ -61,7 +75,7 @@ class TorchFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """A spec for torch and everything below it, None for the rest."""
         if name != "torch" and not name.startswith("torch."):
             return None
-        if not _exists(ours(name)):
+        if not _exists(_target(name)):
             raise ModuleNotFoundError(
                 f"minitorch2 has no module for {name!r}{_nearest(name)}: leave the import out, or "
                 "run the script with torch itself",
@@ -71,21 +85,39 @@ class TorchFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
         """Our module itself, so that both names are one module; or a window onto it."""
-        module = importlib.import_module(ours(spec.name))
-        if spec.name in PLACES:
+        module = importlib.import_module(_target(spec.name))
+        if module.__name__ != _same_place(spec.name):
             return Window(spec.name, module)
         self.kept = {name: getattr(module, name, None) for name in _FIELDS}
         return module
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Undo what the import system wrote into our module: it keeps its own name and place."""
-        if not isinstance(module, Window):
-            for name, value in self.kept.items():
-                setattr(module, name, value)
+        if isinstance(module, Window):
+            return
+        for name, value in self.kept.items():
+            setattr(module, name, value)
+        if module.__name__ == OURS:
+            for place in WITHOUT_IMPORT:
+                importlib.import_module(place)
 
+
+OURS = "minitorch2"
+# What scripts reach after no more than `import torch`: torch.nn.modules.linear.Linear.
+WITHOUT_IMPORT = ("torch.nn.modules", "torch.utils._pytree", "torch.distributions.kl")
 
 _FIELDS = ("__name__", "__loader__", "__package__", "__spec__", "__path__")
 _installed: list[TorchFinder] = []
+
+
+def _same_place(name: str) -> str:
+    """The name of our module in the same place."""
+    return OURS + name.removeprefix("torch")
+
+
+def _target(name: str) -> str:
+    """Our module for one of torch's: in the same place, else where torch_files.py says."""
+    return _same_place(name) if _exists(_same_place(name)) else ours(name)
 
 
 def _exists(name: str) -> bool:

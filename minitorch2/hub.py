@@ -23,7 +23,7 @@ from urllib.parse import urlparse
 from minitorch2.errors import ArgumentValueError, OperationError
 from minitorch2.serialization import load as _load
 
-_HASH = re.compile(r"-([a-f0-9]*)\.")  # resnet18-f37072fd.pth: the digits begin its SHA-256
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # resnet18-f37072fd.pth: the digits begin its SHA-256
 _folder: list[str] = []
 
 
@@ -86,7 +86,7 @@ def load_state_dict_from_url(
     name = file_name or os.path.basename(urlparse(url).path)
     file = os.path.join(os.path.expanduser(folder), name)
     if not os.path.exists(file):
-        found = _HASH.search(name) if check_hash else None
+        found = HASH_REGEX.search(name) if check_hash else None
         download_url_to_file(url, file, found[1] if found else None, progress)
     return _load(file, map_location=map_location)
 

@@ -82,6 +82,9 @@ class _ChannelNorm(Module):
         )
 
 
+_NormBase = _ChannelNorm  # the name that scripts know it by
+
+
 class _BatchNorm(_ChannelNorm):
     def forward(self, input: Any) -> Any:
         self._check(input)

@@ -95,6 +95,9 @@ class _Convolution(Module):
         return ", ".join(parts)
 
 
+_ConvNd = _Convolution  # the name that scripts know it by
+
+
 class _Conv(_Convolution):
     def __init__(
         self,

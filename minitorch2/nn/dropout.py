@@ -21,6 +21,9 @@ class _Dropout(Module):
         return f"p={self.p}, inplace={self.inplace}"
 
 
+_DropoutNd = _Dropout  # the name that scripts know it by
+
+
 class Dropout(_Dropout):
     """Zeros single elements with probability `p`."""
 

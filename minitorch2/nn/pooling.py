@@ -48,6 +48,9 @@ class _MaxPool(Module):
         )
 
 
+_MaxPoolNd = _MaxPool  # the name that scripts know it by
+
+
 class MaxPool1d(_MaxPool):
     """The largest element of each window of [N, C, L]."""
 

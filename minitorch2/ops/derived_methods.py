@@ -112,15 +112,14 @@ def where_method(self: Any, condition: Any, other: Any) -> Any:
 
 def contains(self: Any, element: Any) -> bool:
     """`element in tensor`: whether some element is equal to it."""
-    if not isinstance(element, (Tensor, int, float, complex)) and element is not None:
+    if not isinstance(element, (Tensor, int, float, complex)):
         raise OperationError(
             f"{type(element).__name__} in tensor",
             "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
             f"{type(element)}.",
             "ask for a number or a tensor",
         )
-    found = self == element
-    return bool(found.any()) if isinstance(found, Tensor) else bool(found)
+    return bool((self == element).any())
 
 
 def retains_grad(self: Any) -> bool:

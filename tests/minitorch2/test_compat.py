@@ -15,9 +15,22 @@ from torch.utils.data import DataLoader
 import minitorch2
 assert torch is minitorch2 and nn is minitorch2.nn and F is minitorch2.nn.functional
 assert torch.__name__ == 'minitorch2' and nn.__spec__.name == 'minitorch2.nn'
+from torch.nn.modules.conv import _ConvNd
+import torch.optim.adamw, torch.distributions.kl, torch.nn.modules.batchnorm
+assert issubclass(nn.Conv2d, _ConvNd) and issubclass(nn.Conv2d, torch.nn.modules.conv._ConvNd)
+assert torch.nn.modules.linear.Linear is nn.Linear and torch.optim.adamw.AdamW is torch.optim.AdamW
+assert torch.nn.modules.container.Sequential is nn.Sequential
+torch.nn.modules.linear.Marker = 1
+assert nn.Marker == 1 and 'Linear' in dir(torch.nn.modules.linear)
+assert torch.distributions.kl.kl_divergence is torch.distributions.kl_divergence
+assert torch.utils._pytree.tree_map(lambda x: x + 1, [1]) == [2]
 print(nn.Linear(2, 1)(torch.ones(1, 2)).shape)
 try:
     import torch.nowhere
+except ImportError as error:
+    print(error)
+try:
+    import torch.optim.lr_schedulers
 except ImportError as error:
     print(error)
 """
@@ -32,4 +45,6 @@ def test_torch_is_minitorch2():
         "torch.Size([1, 1])",
         "minitorch2 has no module for 'torch.nowhere': leave the import out, or run the script "
         "with torch itself",
+        "minitorch2 has no module for 'torch.optim.lr_schedulers' (the nearest is "
+        "'torch.optim.lr_scheduler'): leave the import out, or run the script with torch itself",
     ]

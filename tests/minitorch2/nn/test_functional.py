@@ -54,8 +54,12 @@ def test_embedding_checks_its_indices():
     assert table(torch.tensor([[0, 2]])).shape == (1, 2, 2)
     with pytest.raises(IndexError, match="index 3 is out of bounds"):
         table(torch.tensor([3]))
-    with pytest.raises(ValueError, match="sparse gradients are not supported"):
-        nn.Embedding(3, 2, sparse=True)(torch.tensor([0]))
+
+
+def test_sparse_embeddings_have_dense_gradients():
+    table = nn.Embedding(3, 2, sparse=True)
+    table(torch.tensor([0, 0])).sum().backward()
+    assert table.weight.grad.tolist() == [[2.0, 2.0], [0.0, 0.0], [0.0, 0.0]]
 
 
 def test_a_linear_layer_of_the_wrong_width_says_what_it_expects():
