@@ -31,21 +31,25 @@ def _accumulated(old: Any, new: Any) -> Any:
     return new if old is None else call(lookup("add"), (old, new, 1))
 
 
-def _dependencies(roots: list[Node]) -> dict[Node, int]:
-    """How many gradients each reachable node waits for."""
+def _dependencies(roots: list[Node]) -> tuple[dict[Node, int], dict[int, int]]:
+    """How many gradients each reachable node waits for, and each leaf that has hooks, by its id."""
     counts: dict[Node, int] = dict.fromkeys(roots, 0)
+    leaves: dict[int, int] = {}
     stack = list(counts)
     while stack:
         for edge in stack.pop().edges:
-            if edge is None or isinstance(edge.target, Tensor):
+            if edge is None:
                 continue
             target = edge.target
-            if target in counts:
+            if isinstance(target, Tensor):
+                if target._hooks:
+                    leaves[id(target)] = leaves.get(id(target), 0) + 1
+            elif target in counts:
                 counts[target] += 1
             else:
                 counts[target] = 1
                 stack.append(target)
-    return counts
+    return counts, leaves
 
 
 class _Run:
@@ -115,14 +119,15 @@ def run_backward(
     state.backward = run
     state.grad_enabled, state.autocast = create_graph, None  # dtypes are the forward's
     try:
-        _walk(run, roots, retain_graph)
+        _walk(run, roots, retain_graph, accumulate)
         return _finish(run, edges, accumulate)
     finally:
         state.grad_enabled, state.autocast, state.backward = before
 
 
-def _walk(run: _Run, roots: list[Node], retain_graph: bool) -> None:
-    counts = run.nodes = _dependencies(roots)
+def _walk(run: _Run, roots: list[Node], retain_graph: bool, accumulate: bool) -> None:
+    counts, leaves = _dependencies(roots)
+    run.nodes = counts
     needed = None if run.wanted is None else _leading_to(run, roots)
     ready = [(-node.sequence, id(node), node) for node in counts if counts[node] == 0]
     heapq.heapify(ready)
@@ -132,10 +137,17 @@ def _walk(run: _Run, roots: list[Node], retain_graph: bool) -> None:
         if grads is not None:
             _run_node(run, node, grads, needed is None or node in needed, retain_graph)
         for edge in node.edges:
-            if edge is not None and isinstance(edge.target, Node):
-                counts[edge.target] -= 1
-                if counts[edge.target] == 0:
-                    heapq.heappush(ready, (-edge.target.sequence, id(edge.target), edge.target))
+            if edge is None:
+                continue
+            target = edge.target
+            if isinstance(target, Node):
+                counts[target] -= 1
+                if counts[target] == 0:
+                    heapq.heappush(ready, (-target.sequence, id(target), target))
+            elif id(target) in leaves:  # hooks of a leaf run as soon as its gradient is whole
+                leaves[id(target)] -= 1
+                if leaves[id(target)] == 0 and id(target) in run.leaves:
+                    _finish_leaf(run, *run.leaves.pop(id(target)), accumulate)
 
 
 def _run_node(run: _Run, node: Node, grads: list[Any], needed: bool, retain_graph: bool) -> None:
@@ -228,18 +240,23 @@ def _apply(node: Node, grads: list[Any]) -> tuple:
     return found
 
 
+def _finish_leaf(run: _Run, leaf: Tensor, gradient: Tensor, accumulate: bool) -> None:
+    """Run a leaf's hooks on its gradient, and accumulate or hand it out."""
+    if run.wanted is not None and (id(leaf), 0) not in run.wanted_keys:
+        return
+    for hook in list((leaf._hooks or {}).get("grad", {}).values()):
+        run.taken.add(id(gradient.storage))
+        changed = hook(gradient)
+        gradient = gradient if changed is None else changed
+    if accumulate:
+        _accumulate_into(leaf, gradient, run.taken)
+    run.captured[id(leaf), 0] = gradient
+
+
 def _finish(run: _Run, edges: "list[Edge | None] | None", accumulate: bool) -> list[Any]:
     """Give the leaves their gradients, or collect those of the asked inputs."""
-    for key, (leaf, gradient) in list(run.leaves.items()):
-        if run.wanted is not None and (key, 0) not in run.wanted_keys:
-            continue
-        for hook in list((leaf._hooks or {}).get("grad", {}).values()):
-            run.taken.add(id(gradient.storage))
-            changed = hook(gradient)
-            gradient = gradient if changed is None else changed
-        if accumulate:
-            _accumulate_into(leaf, gradient, run.taken)
-        run.captured[key, 0] = gradient
+    for leaf, gradient in list(run.leaves.values()):
+        _finish_leaf(run, leaf, gradient, accumulate)
     if edges is None:
         return []
     return [

@@ -151,7 +151,7 @@ def multi(t):
     every.remove()
     first.remove()
     b.sum().backward()
-    return [each for each in seen if each != "any"], seen.count("any")
+    return seen
 
 
 def edges(t):
@@ -177,6 +177,24 @@ def post_accumulate(t):
     w.register_post_accumulate_grad_hook(step)
     (w * w).sum().backward()
     return w, steps
+
+
+def as_soon_as_whole(t):
+    """A leaf's hooks run when its last gradient is there, not at the end of the backward."""
+    a, b, c = (t.nn.Parameter(numbers(t, 2, seed=k)) for k in range(3))
+    seen = []
+
+    def note(name):
+        def hook(parameter):
+            seen.append((name, [p.grad is not None for p in (a, b, c)]))
+            parameter.grad = None
+
+        return hook
+
+    for name, parameter in (("a", a), ("b", b), ("c", c)):
+        parameter.register_post_accumulate_grad_hook(note(name))
+    ((a * 2 * b).exp() * c * b).sum().backward()
+    return seen
 
 
 def increments(t):
@@ -247,6 +265,7 @@ J = {
     "edges": edges,
     "post_accumulate": post_accumulate,
     "increments": increments,
+    "as_soon_as_whole": as_soon_as_whole,
     "refused_hooks": refused_hooks,
 }
 
