@@ -1,10 +1,11 @@
-"""`mt2 ops [NAME]`: the op table as a page, or one row of it in full.
+"""`mt2 ops [NAME]`: the op table as a page, one row of it in full, or what of torch it covers.
 
 In: the table. Out: each op's signature and meaning, by kind; for one op every field of its row,
 functions by the file and line where they stand.
 
     mt2 ops gelu
     mt2 ops --kind view
+    mt2 ops --coverage
 
 Source: `rustc --explain` and torch's native_functions.yaml.
 """
@@ -12,6 +13,7 @@ Source: `rustc --explain` and torch's native_functions.yaml.
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import click
 
@@ -37,9 +39,13 @@ FUNCTIONS = ("eager", "infer", "view", "inverse", "vjp", "decomp")
 @click.command()
 @click.argument("name", required=False)
 @click.option("--kind", type=click.Choice(KINDS), help="Only ops of this kind.")
-def ops(name: str | None, kind: str | None) -> None:
+@click.option("--coverage", is_flag=True, help="Names in torch, dtypes, what was compared.")
+def ops(name: str | None, kind: str | None, coverage: bool) -> None:
     """List the operations, or show the row of NAME in full."""
     page = Page(sys.stdout)
+    if coverage:
+        _coverage(page, kind)
+        return
     if name is not None:
         _one(page, _find(name))
         return
@@ -69,6 +75,39 @@ def _line(page: Page, op: Op) -> None:
         return
     page.write(text, indent=2, hang=4)
     page.write(op.doc, "dim", indent=8)
+
+
+def compared() -> dict[str, tuple[str, str, str]]:
+    """Row -> (dtypes, comparisons, what was compared), as the parity run wrote them."""
+    lines = Path(__file__).with_name("coverage.tsv").read_text().splitlines()
+    cells = [line.split("\t") for line in lines if not line.startswith("#")]
+    return {row: (dtypes, count, what) for row, dtypes, count, what in cells}
+
+
+def _status(op: Op) -> str:
+    """How the row runs, and what has been derived from it."""
+    derived = [
+        "gradient" if op.vjp is not None or op.decomp is not None else "",
+        "host step" if op.host else "kernels" if op.decomp is None else "",
+        "in place" if op.inplace_of is not None else "",
+    ]
+    return ", ".join([op.kind, *filter(None, derived)])
+
+
+def _coverage(page: Page, kind: str | None) -> None:
+    """The torch name of each row, how it runs, its dtypes, and how often it was compared."""
+    found, total = compared(), 0
+    published = [op for op in all_ops() if op.name in found and kind in (None, op.kind)]
+    for op in published:
+        dtypes, count, what = found[op.name]
+        total += int(count)
+        page.write(f"{op.torch}  {_status(op)}")
+        page.write(f"{dtypes or 'no tensor operands'}; {count} comparisons: {what}", "dim", 4, 4)
+    page.blank()
+    page.write(f"{len(published)} rows, {total} comparisons with torch, no mismatch", "bold")
+    others = [op.name for op in all_ops() if op.name not in found and kind in (None, op.kind)]
+    if others:
+        page.write(f"not compared: {', '.join(others)}", "dim")
 
 
 def _one(page: Page, op: Op) -> None:

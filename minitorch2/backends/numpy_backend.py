@@ -197,7 +197,11 @@ def run_plain(op: Op, args: tuple) -> Tensor | None:
 
 def working_type(op: Op, compute: Any) -> Any:
     """The numpy dtype a pointwise op computes in: 16-bit floats are computed in float32."""
-    if compute.itemsize == 2 and compute.category == FLOATING and op.promote != "convert":
+    if (
+        compute.itemsize == 2
+        and compute.category == FLOATING
+        and op.promote not in ("convert", "stored")
+    ):
         return _FLOAT32
     return compute.numpy
 

@@ -47,6 +47,8 @@ def _cumprod_vjp(s, g):
     x, dim = s.self, s.dim
     if x.ndim == 0:
         return converted_back(g, x.dtype)
+    if x.dtype.is_complex and not g.dtype.is_complex:  # imaginary parts were left out
+        x = x.real
     zero = x == 0
     count = zero.cumsum(dim)
     safe = _op("where", zero, 1.0, x)
@@ -55,7 +57,7 @@ def _cumprod_vjp(s, g):
     at_zero = _backwards(g * _op("where", count == 1, products, 0.0), dim)
     first = _op("logical_and", zero, count == 1)
     found = _op("where", count == 0, usual, _op("where", first, at_zero, 0.0))
-    return converted_back(found, x.dtype)
+    return converted_back(found, s.self.dtype)
 
 
 defop(

@@ -452,7 +452,8 @@ def _own(array):
 
 def _check_lerp(op, args):
     """Unlike the rest of arithmetic, torch promotes nothing here."""
-    found = {value.dtype for value in args if hasattr(value, "dtype")}
+    given = [*args[:2], *([args[2]] if getattr(args[2], "shape", ()) else [])]
+    found = {value.dtype for value in given}
     if len(found) > 1:
         raise DtypeError(
             describe(op, args),

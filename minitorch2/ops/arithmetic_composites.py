@@ -145,6 +145,6 @@ composite(
 )
 composite(
     "ldexp(Tensor self, Tensor other) -> Tensor",
-    lambda a, b: _float(a) * _float(b).exp2(),
+    lambda a, b: _float(a) * (b if b.dtype.is_floating_point else b.to(_float(a).dtype)).exp2(),
     "self * 2 ** other.",
 )

@@ -140,9 +140,20 @@ def like(value, tensor):
 
 composite(
     "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-    lambda self, a, b, value: self + (a * b if value == 1 else a * b * value),
+    lambda *args: _addcmul(*args),
     "self + value * tensor1 * tensor2.",
 )
+
+
+def scale(number, tensor):
+    """A scale as torch has it: a whole number among whole numbers."""
+    return number if tensor.dtype.differentiable else int(number)
+
+
+def _addcmul(self, a, b, value):
+    product = a * b
+    value = scale(value, product)
+    return self + (product if value == 1 else product * value)
 
 
 def _addcdiv(self, a, b, value):
@@ -362,6 +373,7 @@ composite(
 
 def _addmm(self, a, b, beta, alpha):
     product = _op("mm", a, b)
+    beta, alpha = scale(beta, product), scale(alpha, product)
     product = product if alpha == 1 else product * alpha
     self = _op("expand", self, tuple(product.layout.shape))
     return product if beta == 0 else product + (self if beta == 1 else self * beta)

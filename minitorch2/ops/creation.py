@@ -219,14 +219,14 @@ def _dropout(input, p, training):
         )
     if not training or p == 0:
         return input
+    if p == 1:
+        return (input * 0).to(input.dtype)
     if not input.dtype.differentiable:
         raise DtypeError(
             f"dropout() of a tensor of dtype {input.dtype}",
             f"result type Float can't be cast to the desired output type {input.dtype}",
             "convert: x.float()",
         )
-    if p == 1:
-        return input * 0.0
     noise = _op("rand", tuple(input.shape), dtypes.float32, None, None)
     return input * (noise >= p).to(input.dtype) * (1 / (1 - p))
 

@@ -48,6 +48,8 @@ def _gather(a, dim, index):
     if a.ndim == 0:
         check_index(index, 1, dim, "gather()")
         return numpy.broadcast_to(a, index.shape).copy()
+    if not index.size:
+        return numpy.zeros(index.shape, a.dtype)
     check_index(index, a.shape[dim], dim, "gather()")
     trimmed = tuple(
         slice(None) if d == dim % a.ndim else slice(index.shape[d]) for d in range(a.ndim)
@@ -64,7 +66,7 @@ def _infer_gather(self, dim, index):
             "index tensor must have the same number of dimensions as input tensor",
             "unsqueeze the index",
         )
-    for d in range(self.ndim):
+    for d in range(0 if 0 in index.shape else self.ndim):
         if d != at and index.shape[d] > self.shape[d]:
             raise ShapeError(
                 f"gather({describe_value(self)}, {dim}, {describe_value(index)})",

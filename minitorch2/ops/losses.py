@@ -73,6 +73,7 @@ neural(
     f"nll_loss(Tensor input, Tensor target, {_LOSS}) -> Tensor",
     _nll_loss,
     "Minus the log-probability of the target class.",
+    same="input weight",
     precision="full",
 )
 

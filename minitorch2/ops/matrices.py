@@ -11,7 +11,7 @@ from minitorch2 import dtypes
 from minitorch2.dispatch import call
 from minitorch2.errors import OperationError, ShapeError
 from minitorch2.layouts import broadcast_shapes, normalize_dim, normalize_dims
-from minitorch2.ops.composites import composite
+from minitorch2.ops.composites import composite, scale
 from minitorch2.ops.infer import describe_value
 from minitorch2.ops.table import lookup
 
@@ -93,11 +93,23 @@ composite("trace(Tensor self) -> Tensor", _trace, "The sum of the diagonal.", pr
 
 def scaled(self, product, beta, alpha):
     """beta * self + alpha * product, laid out and shaped as the product is."""
+    beta, alpha = scale(beta, product), scale(alpha, product)
     product = product if alpha == 1 else product * alpha
     self = _op("expand", self, tuple(product.layout.shape))
     if beta == 0:
         return product
     return product + (self if beta == 1 else self * beta)
+
+
+def _addr(self, a, b, beta, alpha):
+    whole = not any(x.dtype.differentiable for x in (self, a, b))
+    if whole and float in (type(beta), type(alpha)):
+        raise OperationError(
+            f"addr({describe_value(self)}, beta={beta}, alpha={alpha})",
+            "For integral input tensors, argument beta must not be a floating point number.",
+            "give whole numbers, or convert",
+        )
+    return scaled(self, a.outer(b), beta, alpha)
 
 
 _SCALES = "*, Scalar beta=1, Scalar alpha=1) -> Tensor"
@@ -109,7 +121,7 @@ composite(
 )
 composite(
     f"addr(Tensor self, Tensor vec1, Tensor vec2, {_SCALES}",
-    lambda self, a, b, beta, alpha: scaled(self, a.outer(b), beta, alpha),
+    _addr,
     "beta * self + alpha * outer(vec1, vec2).",
 )
 composite(

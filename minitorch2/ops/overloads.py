@@ -16,7 +16,7 @@ from typing import Any
 import numpy
 
 from minitorch2 import dtypes
-from minitorch2.errors import ArgumentTypeError, OperationError
+from minitorch2.errors import ArgumentTypeError, IndexOutOfRange, OperationError
 from minitorch2.ops.methods import named_pair
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor, is_fake, wrap
@@ -57,26 +57,43 @@ def index_add_(self: Tensor, dim: int, index: Any, source: Any, *, alpha: Any = 
     return _op("index_add_", self, dim, index, source)
 
 
-def _places(indices: Any) -> tuple:
+def _places(input: Any, indices: Any) -> tuple:
     """Index tensors, masks among them turned into the indices where they are true."""
     found: list[Any] = []
     for index in indices:
         mask = index is not None and index.dtype in (dtypes.bool, dtypes.uint8)
         if mask and not is_fake(index):
+            seen = tuple(input.shape[len(found) : len(found) + index.ndim])
+            if seen != tuple(index.shape) or not index.ndim:
+                raise IndexOutOfRange(
+                    f"index_put() with a mask of shape {list(index.shape)}",
+                    f"The shape of the mask {list(index.shape)} at index {len(found)} does not "
+                    f"match the shape of the indexed tensor {list(input.shape)}",
+                    "give a mask of the dimensions it picks from",
+                )
             found.extend(_op("nonzero", index).unbind(1))
         else:
             found.append(index)
     return tuple(found)
 
 
+def _filling(input: Any, indices: Any, values: Any) -> Any:
+    """The values; a single one that a mask distributes is converted, as in masked_fill."""
+    masks = [index for index in indices if index is not None and index.dtype is dtypes.bool]
+    one = isinstance(values, Tensor) and not values.ndim and len(masks) == len(indices) == 1
+    return values.to(input.dtype) if one and values.dtype is not input.dtype else values
+
+
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """The tensor with the elements that indices or masks pick replaced, or added to."""
-    return _op("index_put", input, _places(indices), values, accumulate)
+    values = _filling(input, indices, values)
+    return _op("index_put", input, _places(input, indices), values, accumulate)
 
 
 def index_put_(self: Tensor, indices: Any, values: Any, accumulate: bool = False) -> Tensor:
     """index_put, written into the tensor."""
-    return _op("index_put_", self, _places(indices), values, accumulate)
+    values = _filling(self, indices, values)
+    return _op("index_put_", self, _places(self, indices), values, accumulate)
 
 
 def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:

@@ -79,10 +79,15 @@ def _prod(a, dim, keepdim, dtype):
     return numpy.prod(a, axis=_axes(a, dim), keepdims=keepdim, dtype=work).astype(result)
 
 
+def _as_computed(x, g):
+    """An operand as the forward used it: without imaginary parts where its result has none."""
+    return x.real if x.dtype.is_complex and not g.dtype.is_complex else x
+
+
 def _prod_vjp(s, g):
     """The product of the others: exact also where an element is zero."""
     dims = normalize_dims(s.dim, s.self.ndim)
-    x, factor = s.self, _restore(g, s)
+    x, factor = _as_computed(s.self, g), _restore(g, s)
     zeros = x == 0
     count = zeros.sum(dims, keepdim=True)
     safe = x.masked_fill(zeros, 1.0)
@@ -91,7 +96,7 @@ def _prod_vjp(s, g):
     at_zero = where(count == 1, without, where(count == 2, (vanishing - x) * without, 0.0))
     usual = where(count == 0, 1.0, where(count == 1, vanishing, 0.0)) * without / safe
     found = factor * where(zeros, at_zero, usual)
-    return converted_back(found, x.dtype)
+    return converted_back(found, s.self.dtype)
 
 
 defop(

@@ -46,6 +46,8 @@ composite(
 
 def _flatten(self, start_dim, end_dim):
     if self.ndim == 0:
+        normalize_dims((start_dim,), 0)
+        normalize_dims((end_dim,), 0)
         return self.reshape((1,))
     start, end = normalize_dim(start_dim, self.ndim), normalize_dim(end_dim, self.ndim)
     if start > end:

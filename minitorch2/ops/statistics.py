@@ -255,7 +255,7 @@ def _weights(self, fweights, aweights):
             continue
         whole = given.dtype.category == dtypes.INTEGER
         kind = whole if name == "fweights" else given.dtype.is_floating_point
-        fits = given.ndim == 1 and given.numel() == (self.shape[-1] if self.ndim else 1)
+        fits = given.ndim < 2 and given.numel() == (self.shape[-1] if self.ndim else 1)
         if not fits or not kind:
             raise OperationError(
                 f"cov({describe_value(self)}, {name} {describe_value(given)})",

@@ -64,7 +64,8 @@ class Op:
     decomp     a composite's definition in tensor ops
     expr       a pointwise op's definition for one element; a reduction's combining operation
     promote    pointwise: 'promote', 'float', 'bool' (result bool), 'real' (the result of a complex
-               number is real), 'real float' (both), 'convert'
+               number is real), 'real float' (both), 'convert', 'stored' (as 'promote', but
+               16-bit floats are not widened)
     numbers    pointwise: the operands that users may give as numbers; where nothing is said, all,
                if there are several
     accepts    categories the dtype it computes in may have ('b', 'i', 'f', 'c'); where no rule of

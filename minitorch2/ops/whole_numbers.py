@@ -27,6 +27,7 @@ defop(
     "nextafter(Operand self, Operand other) -> Tensor",
     POINTWISE,
     eager=numpy.nextafter,
+    promote="stored",
     accepts="f",
     numbers="",
     vjp=lambda s, g: (g, g * 0),

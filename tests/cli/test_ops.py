@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from minitorch2.cli.main import main
-from minitorch2.cli.ops import MEANINGS
+from minitorch2.cli.ops import MEANINGS, compared
 from minitorch2.ops.table import KINDS, all_ops
 
 pytestmark = pytest.mark.pure
@@ -44,3 +44,14 @@ def test_a_name_that_is_not_there():
 
 def test_every_kind_has_a_meaning():
     assert set(MEANINGS) == set(KINDS)
+
+
+def test_coverage_lists_what_was_compared():
+    """Every row that is listed is in the table, and the totals are those of the list."""
+    found = compared()
+    assert set(found) <= {op.name for op in all_ops()}
+    assert len(found) > 300
+    text = run("--coverage")
+    assert "torch.add  pointwise, gradient, kernels" in text
+    total = sum(int(count) for _, count, _ in found.values())
+    assert f"{len(found)} rows, {total} comparisons with torch, no mismatch" in text

@@ -51,7 +51,7 @@ DIFFERENCES = (
         "the memory order of these results: row-major here, or as another operand is in torch",
     ),
     Difference(
-        "maximum|minimum|relu|clamp.*|clip|kthvalue|(nan)?median_.*|mode|topk|sort|argsort",
+        "maximum|minimum|relu|nextafter|clamp.*|clip|kthvalue|(nan)?median_.*|mode|topk|sort|argsort",
         r"values differ .*\[\((-?0\.0, -?0\.0)(\), \((-?0\.0, -?0\.0))*\)\]$|result 1:|gradient",
         "which of several equal elements is named is open; torch's own dtypes disagree",
     ),
@@ -62,14 +62,14 @@ DIFFERENCES = (
     ),
     Difference(
         "norm|normalize|elu|sinc_?|asinh|pow_?|softplus|polar|copysign_?|gelu|hardtanh|relu6"
-        "|ldexp_?|logit|cumprod|entr|xlog1py|i0|i1e?",
+        "|ldexp_?|logit|cumprod|entr|xlog1py|i0|i1e?|nanmean",
         r"gradient|\(inf, nan\)|not defined for torch.bool|requires_grad False",
         "where there is no derivative (0, ties, infinity): one limit here, another or nan there",
     ),
     Difference(
-        "take_along_dim",
-        "out of bounds|view size is not compatible",
-        "broadcast indices are checked; torch reads outside of its memory, or refuses to view it",
+        "take_along_dim|scatter_reduce_?|isin",
+        "out of bounds|view size is not compatible|gradient 1",
+        "torch reads outside of its memory, hands gradients to unused elements, or fails to view",
     ),
     Difference(
         "as_strided_scatter",
@@ -77,9 +77,9 @@ DIFFERENCES = (
         "the tensor's own elements count here, those of its storage in torch",
     ),
     Difference(
-        "(eq|ne|lt|le|gt|ge|logical_(and|or|xor|not))_",
+        "(eq|ne|lt|le|gt|ge|logical_(and|or|xor|not)|index_(put|fill))_",
         "gradient 0|requires_grad False, torch True",
-        "truth has no gradient; torch passes one through as if nothing had been written",
+        "truth and integers have no gradient; torch passes one on as if nothing had been written",
     ),
     Difference(
         ".*",
@@ -90,6 +90,11 @@ DIFFERENCES = (
         ".*",
         "^out= (wider|narrower): torch raises",
         "out= may have any dtype that the result can be cast to",
+    ),
+    Difference(
+        "cummax|cummin|cat|diff|bmm",
+        "we raise (Dimension|Dtype)Error",
+        "dimensions and dtypes must fit, also where torch finds nothing to do and does not look",
     ),
     Difference(
         "index|index_put_?",

@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing import get_context
 
 import torch
 
 from minitorch2.ops.table import RANDOM, Op, lookup
-from tests.op_samples import Sample, rows, samples
+from tests.op_samples import Sample, rows, samples, specs_in
 from tests.parity import outs
 from tests.parity.differences import DIFFERENCES
 from tests.parity.judge import complain, is_internal
@@ -32,6 +33,7 @@ class Judgement:
     compared: Counter[str] = field(default_factory=Counter)
     meant: Counter[int] = field(default_factory=Counter)  # place in DIFFERENCES -> how often
     unexpected: list[str] = field(default_factory=list)
+    dtypes: set[str] = field(default_factory=set)  # of the first tensor, where both had a result
 
     def note(self, kind: str, call: str, complaints: list[str]) -> None:
         """Count one comparison and sort its complaints."""
@@ -56,7 +58,8 @@ def judge(name: str, varied: int, outputs: int = 2) -> Judgement:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch warns of its own deprecations on some samples
         for kind, sample in _calls(op, varied):
-            found.note(kind, repr(sample), complain(op, sample, is_random(op)))
+            met = partial(found.dtypes.update, [s.dtype.short for s in specs_in(sample)[:1]])
+            found.note(kind, repr(sample), complain(op, sample, is_random(op), met))
         if not is_random(op):
             for sample in _spread(samples(op), outputs):
                 for form, complaints in outs.complaints(op, sample):
@@ -97,6 +100,22 @@ def run(varied: int, pattern: str = "", workers: int = 2) -> list[Judgement]:
     names = [op.name for op in rows() if re.search(pattern, op.name)]
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         return list(pool.map(_judge_one, [(name, varied) for name in names], chunksize=4))
+
+
+DTYPES = "bool u8 i8 i16 i32 i64 f16 bf16 f32 f64 c64 c128".split()
+
+
+def coverage(judgements: list[Judgement]) -> str:
+    """What `mt2 ops --coverage` shows: a line for each row that was compared without mismatch."""
+    lines = ["# row\tdtypes\tcomparisons\twhat is compared (python -m tests.parity --coverage)"]
+    for judgement in judgements:
+        if judgement.unexpected:
+            continue
+        listed = ",".join(short for short in DTYPES if short in judgement.dtypes)
+        what = "shapes and dtypes" if is_random(lookup(judgement.name)) else "values"
+        count = sum(judgement.compared.values())
+        lines.append(f"{judgement.name}\t{listed}\t{count}\t{what}")
+    return "\n".join(lines) + "\n"
 
 
 def report(judgements: list[Judgement]) -> str:

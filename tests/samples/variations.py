@@ -168,7 +168,7 @@ def _arguments(op: Op, sample: Sample) -> Iterator[Sample]:
 
 def _others(parameter: Any, value: Any, ndim: int) -> list[Any]:
     named_dim = "dim" in parameter.name or parameter.name == "axis"
-    if parameter.type == "bool":
+    if parameter.type == "bool" and parameter.name != "sorted":  # unsorted is any order
         return [not value] if isinstance(value, bool) else []
     if parameter.type == "int" and named_dim and isinstance(value, int):
         return [value - ndim if value >= 0 else value + ndim, ndim, -ndim - 1]
