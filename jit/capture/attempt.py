@@ -135,12 +135,12 @@ class Attempt:
         state = self.state
         self.emitter = emitter = Emitter(state, self.fn)
         emitter.shares = stop is not None
-        self._check_generators(emitter)
         if self.resume:
             emitter.raised = self.machine.raised_at
         text = emitter.finish(
             result, dict(zip(_MODES, zip(before, after, strict=True), strict=True))
         )
+        self._check_generators(emitter)
         for size_guard in state.environment.guards:
             self.machine.add_size_guard(size_guard)
         state.builder.assumptions = [guard.condition for guard in state.environment.guards]

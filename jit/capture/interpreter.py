@@ -83,8 +83,11 @@ class Machine(Inputs, Members):
             self.stop("generator", f"async function {function.code.co_name}()")
         frame = self.enter(function, args, kwargs)
         if flags & inspect.CO_GENERATOR:
-            self.state.generators.append(GeneratorValue(frame))
-            return self.state.generators[-1]
+            made = GeneratorValue(frame)
+            self.state.generators.append(made)
+            if self.state.frames:
+                self.made_at[id(made)] = self.state.frames[0].step, made
+            return made
         return self.run(frame)
 
     def enter(self, function: FunctionValue, args: Arguments, kwargs: Keywords) -> Frame:

@@ -22,13 +22,14 @@ from __future__ import annotations
 
 import dis
 import opcode
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from minitorch2.jit.capture.instructions import decode
 from minitorch2.jit.capture.resume.place import ACTIVE, NULL, VALUE, Place, slot_count
+from minitorch2.jit.guards import define
 
 CODES = opcode.opmap
 VARARGS = 0x0C  # *args and **kwargs: the new function takes every variable by position
@@ -183,20 +184,33 @@ class Prologue:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Where the inputs of a spliced function come from, as indices into a place's values."""
+    """Where the inputs of a spliced function come from, as indices into a place's values and what
+    goes with them; None for an unbound variable."""
 
     arguments: tuple[int | None, ...]  # one for each local variable
     free: tuple[int, ...]  # the cells of the function's own free variables
-    cells: tuple[int, ...]  # cells that go into slots
-    stack: tuple[int, ...]
+    boxed: tuple[int, ...]  # cells that go into slots, then items of the stack
 
-    def function(self, code: CodeType, place: Place, values: tuple, more: tuple = ()) -> Any:
-        """The function over this code, and its arguments."""
-        closure = tuple(values[index] for index in self.free)
-        closure += tuple(CellType(values[index]) for index in self.cells + self.stack)
-        closure += tuple(map(CellType, more))
-        made = FunctionType(code, place.globals, code.co_name, None, closure or None)
-        return made, [None if index is None else values[index] for index in self.arguments]
+    def entrance(self, code: CodeType, place: Place, constants: tuple = ()) -> Callable[..., Any]:
+        """A function of the place's values that makes the function over this code and calls it.
+
+        It is generated, because it runs at every break:
+
+            def enter(v0, v1, v2):
+                return Function(CODE, GLOBALS, NAME, None, (v0, Cell(v2)))(v1, None)
+        """
+        given = [f"v{index}" for index in range(place.width)]
+        known = {f"c{index}": constant for index, constant in enumerate(constants)}
+        names = given + list(known)
+        closure = [names[index] for index in self.free]
+        closure += [f"Cell({names[index]})" for index in self.boxed]
+        cells = f"({', '.join(closure)},)" if closure else "None"
+        arguments = ", ".join("None" if i is None else names[i] for i in self.arguments)
+        made = f"Function(CODE, GLOBALS, NAME, None, {cells})"
+        text = f"def enter({', '.join(given)}):\n    return {made}({arguments})\n"
+        scope = {"Function": FunctionType, "Cell": CellType, "CODE": code,
+                 "GLOBALS": place.globals, "NAME": code.co_name, **known}  # fmt: skip
+        return define(text, "enter", f"entrance of {code.co_qualname}", scope)
 
 
 def frame_inputs(place: Place, stack: tuple[int, ...]) -> tuple[Inputs, tuple[int, ...], list[int]]:
@@ -208,7 +222,8 @@ def frame_inputs(place: Place, stack: tuple[int, ...]) -> tuple[Inputs, tuple[in
     plain = [at[slot] if slot in at and slot not in own else None for slot in range(count)]
     unbound = [slot for slot in range(count) if slot not in at]
     free = tuple(at[slot] for slot in range(first_free, slot_count(code)))
-    return Inputs(tuple(plain), free, tuple(at[slot] for slot in own), stack), own, unbound
+    boxed = tuple(at[slot] for slot in own) + stack
+    return Inputs(tuple(plain), free, boxed), own, unbound
 
 
 def _spliced(prologue: Prologue, body: bytes, lines: bytes, table: bytes, room: int) -> CodeType:
@@ -253,14 +268,12 @@ class Rest:
         depths = range(len(place.stack))
         on_stack = [place.value_index(d) for d in depths if place.stack[d] in (VALUE, ACTIVE)]
         inputs, own, unbound = frame_inputs(place, tuple(i for i in on_stack if i is not None))
-        self.inputs = inputs
-        self.code = _rest_code(place, own, unbound)
+        self.enter = inputs.entrance(_rest_code(place, own, unbound), place)
         self.__name__ = place.code.co_name
 
     def __call__(self, *values: Any) -> Any:
         """Run to the end."""
-        function, arguments = self.inputs.function(self.code, self.place, values)
-        return function(*arguments)
+        return self.enter(*values)
 
     def __str__(self) -> str:
         return f"the rest of {self.place.code.co_qualname}() from {self.place.span()}"

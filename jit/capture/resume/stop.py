@@ -30,7 +30,6 @@ from minitorch2.jit.capture.resume.operations import (
 )
 from minitorch2.jit.capture.resume.place import ACTIVE, NULL, VALUE, Place
 from minitorch2.jit.capture.resume.splice import (
-    Inputs,
     Prologue,
     encode,
     frame_inputs,
@@ -63,9 +62,9 @@ class Stop:
     callee: CodeType | None = None
     operation: Operation | None = None
     code: CodeType | None = None
-    inputs: Inputs | None = None
-    constants: tuple = ()
+    enter: Callable[..., Any] | None = None
     callee_index: int | None = None
+    single: Turn | None = None  # the way on, when it is the only one and there is one result
     turns: dict[Any, Turn | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -78,7 +77,6 @@ class Stop:
         """The code of the operation alone."""
         place = self.place
         named = dict(operation.constants)
-        self.constants = tuple(named.values())
         constant_at = {name: place.width + index for index, name in enumerate(named)}
         sources: list[int] = []
         active = [d for d, kind in enumerate(place.stack) if kind == ACTIVE]
@@ -90,7 +88,7 @@ class Stop:
                 sources.append(index)
         if active:
             sources.insert(0, place.value_index(active[-1]))  # type: ignore[arg-type]
-        self.inputs, own, unbound = frame_inputs(place, tuple(sources))
+        inputs, own, unbound = frame_inputs(place, tuple(sources))
         prologue = Prologue(place, own, unbound)
         if active:
             prologue.activate()
@@ -103,6 +101,7 @@ class Stop:
         self.code = operation_code(
             prologue, own, place.index, operation.body, ending, room, bool(active)
         )
+        self.enter = inputs.entrance(self.code, place, tuple(named.values()))
         if self.callee is not None and operation.callee is not None:
             first = self._index(operation.operands[0])  # type: ignore[arg-type]
             second = self._index(operation.operands[1])  # type: ignore[arg-type]
@@ -125,32 +124,31 @@ class Stop:
     def perform(self, values: tuple, compiled: Compiled) -> tuple[Turn, tuple]:
         """Do the operation; where the call goes on, with what. `compiled` wraps a function that
         is called here and compiled by itself."""
-        operation, given = self.operation, values
-        assert operation is not None and self.inputs is not None and self.code is not None
-        if self.callee_index is not None:
-            given = list(values)  # type: ignore[assignment]
-            assert self.callee is not None
-            called = compiled(self.callee, values[self.callee_index])
-            given[self.callee_index] = called  # type: ignore[index]
-        if self.constants:
-            given = (*given, *self.constants)
-        function, arguments = self.inputs.function(self.code, self.place, given)
+        operation, enter, given = self.operation, self.enter, values
+        assert operation is not None and enter is not None
+        if self.callee_index is not None and self.callee is not None:
+            at = self.callee_index
+            given = (*values[:at], compiled(self.callee, values[at]), *values[at + 1 :])
         failure: BaseException | None = None
         try:
-            result = function(*arguments)
+            result = enter(*given)
         except BaseException as error:
             if self._handler() is None:
                 raise
             failure = error
         if failure is not None:
             return self._caught(values, failure)
+        if self.single is not None:
+            return self.single, (*[values[index] for index in self.single.taken], result)
         return self._went_on(operation, values, result)
 
     def _went_on(self, operation: Operation, values: tuple, result: Any) -> tuple[Turn, tuple]:
         if operation.kind == PLAIN:
             turn = self._turn(None)
-            results = (result,) if operation.pushed.count(VALUE) == 1 else result
-            return turn, turn.values(values, results)
+            if operation.pushed.count(VALUE) == 1:
+                self.single = turn
+                return turn, turn.values(values, (result,))
+            return turn, turn.values(values, result)
         if operation.kind == NEXT:
             turn = self._turn(result is END)
             return turn, turn.values(values, () if result is END else (result,))
