@@ -36,13 +36,18 @@ settings         settings of the process that scripts change
 types            names for annotations
 functions        other functions: extrema, comparisons, einsum, grids
 linalg           norms, factorizations, solutions
+factor_solutions solutions from factors, of tensors, of low rank
 fft              discrete Fourier transforms
 spectra          window functions, short-time Fourier transforms
 sparse           tensors that hold only the elements that are not zero
+signal           more windows
 array_functions  grids, stacks, splits, sets, and methods made of them
 version          which version this is
+__config__       what it computes with
 cuda             what torch.cuda answers where there is no GPU
 accelerator      and what torch.accelerator answers
+xpu              and torch.xpu
+mps              and torch.mps
 distributed      one process as a group of world size 1
 func             vmap, grad, Jacobians; modules as functions of their parameters
 amp              mixed precision: autocast and GradScaler
@@ -106,6 +111,7 @@ globals().update(_bind.functions)
 
 from minitorch2 import (
     _C,
+    __config__,
     __future__,
     accelerator,
     amp,
@@ -117,13 +123,16 @@ from minitorch2 import (
     fft,
     func,
     linalg,
+    mps,
     nn,
     optim,
     overrides,
+    signal,
     special,
     types,
     utils,
     version,
+    xpu,
 )
 from minitorch2 import foreach as _foreach
 from minitorch2 import sparse as _sparse
@@ -244,6 +253,16 @@ from minitorch2.dtypes import (
     short,
     uint8,
 )
+from minitorch2.factor_solutions import (
+    cholesky_inverse,
+    cholesky_solve,
+    lu,
+    lu_solve,
+    lu_unpack,
+    pca_lowrank,
+    svd_lowrank,
+    triangular_solve,
+)
 from minitorch2.formats import (
     channels_last,
     channels_last_3d,
@@ -361,6 +380,8 @@ BoolTensor = typed_constructor("BoolTensor", bool)
 ByteTensor = typed_constructor("ByteTensor", uint8)
 newaxis = None
 cuda.amp = amp  # type: ignore[attr-defined]
+for _method in (stft, istft, cholesky_solve, cholesky_inverse, lu_solve, triangular_solve):
+    setattr(Tensor, _method.__name__, _method)
 __version__ = version.__version__
 
 

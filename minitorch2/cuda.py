@@ -171,3 +171,56 @@ class Event(_Absent):
 
 class CUDAGraph(_Absent):
     """Work recorded on a GPU: DeviceError."""
+
+
+class device:
+    """`with torch.cuda.device(0):` chooses a GPU; there is none, so nothing changes."""
+
+    def __init__(self, device: Any = None):
+        self.idx = -1
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *exc: object) -> None:
+        return None
+
+
+class device_of(device):
+    """`with torch.cuda.device_of(tensor):` chooses a tensor's GPU; there is none."""
+
+
+class stream(device):
+    """`with torch.cuda.stream(s):` chooses a queue of a GPU; there is none."""
+
+
+def current_stream(device: Any = None) -> Any:
+    """The queue in use; DeviceError, as there is no GPU."""
+    raise DeviceError("cuda.current_stream()", "no CUDA device is available", "use the CPU")
+
+
+def default_stream(device: Any = None) -> Any:
+    """The first queue; DeviceError, as there is no GPU."""
+    raise DeviceError("cuda.default_stream()", "no CUDA device is available", "use the CPU")
+
+
+def is_current_stream_capturing() -> bool:
+    """Whether work is being recorded: no."""
+    return False
+
+
+def can_device_access_peer(device: Any, peer_device: Any) -> bool:
+    """Whether one GPU reads another's memory: there is none."""
+    return False
+
+
+def seed() -> None:
+    """Nothing to seed."""
+
+
+def seed_all() -> None:
+    """Nothing to seed."""
+
+
+class OutOfMemoryError(RuntimeError):
+    """What a GPU's full memory raises in torch: never raised here."""

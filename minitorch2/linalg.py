@@ -14,8 +14,9 @@ import math
 from typing import Any, NamedTuple
 
 from minitorch2.creation import arange, eye, zeros
-from minitorch2.dtypes import complex128, finfo, float64
-from minitorch2.errors import LinearAlgebraError, OperationError
+from minitorch2.dtypes import complex128, finfo, float64, int32
+from minitorch2.errors import LinearAlgebraError, OperationError, ShapeError
+from minitorch2.ops.infer import describe_value
 from minitorch2.ops.table import lookup
 
 LinAlgError = LinearAlgebraError
@@ -84,6 +85,21 @@ class LstSq(NamedTuple):
 
 class Checked(NamedTuple):
     """What inv_ex and cholesky_ex return: `info` is 0 where it worked."""
+
+    result: Any
+    info: Any
+
+
+class LUFactorEx(NamedTuple):
+    """What linalg.lu_factor_ex returns; `info` is 0, as far as it went."""
+
+    LU: Any
+    pivots: Any
+    info: Any
+
+
+class Solved(NamedTuple):
+    """What linalg.solve_ex returns; `info` is 0 where it worked."""
 
     result: Any
     info: Any
@@ -186,16 +202,22 @@ def _require_pivots(pivot: bool) -> None:
         )
 
 
-def lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
-    """X with A @ X = B from the factors that lu_factor gave (A.mH @ X = B when `adjoint`)."""
-    size = LU.shape[-1]
-    lower, upper = LU.tril(-1) + eye(size, dtype=LU.dtype), LU.triu()
-    rows = arange(size).expand(tuple(pivots.shape)).clone()
-    for k in range(size):
+def order_of_rows(pivots: Any, count: int) -> Any:
+    """Which row of the matrix each row of its factors is: the exchanges carried out, from 1."""
+    rows = arange(count).expand((*pivots.shape[:-1], count)).clone()
+    for k in range(pivots.shape[-1]):
         swap = (pivots[..., k : k + 1] - 1).long()
         first, second = rows[..., k : k + 1].clone(), rows.gather(-1, swap)
         rows = rows.scatter(-1, swap, first)
         rows[..., k : k + 1] = second
+    return rows
+
+
+def lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
+    """X with A @ X = B from the factors that lu_factor gave (A.mH @ X = B when `adjoint`)."""
+    size = LU.shape[-1]
+    lower, upper = LU.tril(-1) + eye(size, dtype=LU.dtype), LU.triu()
+    rows = order_of_rows(pivots, size)
     matrix = (rows.unsqueeze(-1) == arange(size)).to(LU.dtype).mT @ (lower @ upper)
     return solve(matrix.mH if adjoint else matrix, B, left=left)
 
@@ -343,3 +365,44 @@ def matrix_exp(A: Any) -> Any:
 def vander(x: Any, *, N: int | None = None) -> Any:
     """Powers 0, 1, ... of the elements, one row for each."""
     return x.unsqueeze(-1) ** arange(x.shape[-1] if N is None else N)
+
+
+def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> LUFactorEx:
+    """lu_factor and 0."""
+    info = zeros(tuple(A.shape[:-2]), dtype=int32)
+    return LUFactorEx(*lu_factor(A, pivot=pivot), info)
+
+
+def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> Solved:
+    """solve and 0; LinAlgError for a singular matrix."""
+    return Solved(solve(A, B, left=left), zeros(tuple(A.shape[:-2]), dtype=int32))
+
+
+def tensorsolve(A: Any, B: Any, dims: Any = None) -> Any:
+    """X with tensordot(A, X, X.ndim) = B: dimensions of A beyond B's are X's."""
+    if dims is not None:
+        A = A.movedim(tuple(dims), tuple(range(A.ndim - len(dims), A.ndim)))
+    shape = tuple(A.shape[B.ndim :])
+    if math.prod(A.shape[: B.ndim]) != math.prod(shape):
+        raise ShapeError(
+            f"linalg.tensorsolve({describe_value(A)}, {describe_value(B)})",
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
+            "prod(self.shape[:other.ndim])",
+            "the equations must be as many as the unknowns",
+        )
+    size = math.prod(shape)
+    return solve(A.reshape(size, size), B.reshape(-1)).reshape(shape)
+
+
+def tensorinv(A: Any, ind: int = 2) -> Any:
+    """The inverse of tensordot with A over its first `ind` dimensions."""
+    before, after = tuple(A.shape[:ind]), tuple(A.shape[ind:])
+    if ind <= 0 or math.prod(before) != math.prod(after):
+        raise ShapeError(
+            f"linalg.tensorinv({describe_value(A)}, ind={ind})",
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
+            "prod(self.shape[:ind])",
+            "split the dimensions into halves of equal products",
+        )
+    size = math.prod(before)
+    return inv(A.reshape(size, size)).reshape(*after, *before)

@@ -38,7 +38,7 @@ def _window(
     pin_memory: bool = False,
 ) -> Any:
     """A sum of cosines: weights[0] - weights[1] cos(x) + weights[2] cos(2x), x once around."""
-    wanted = _window_dtype(length, dtype)
+    wanted = window_dtype(length, dtype)
     if length < 2:
         found = ones(length, dtype=wanted, device=device)
     else:
@@ -51,7 +51,8 @@ def _window(
     return found.requires_grad_() if requires_grad else found
 
 
-def _window_dtype(length: int, dtype: Any) -> Any:
+def window_dtype(length: int, dtype: Any) -> Any:
+    """The dtype of a window: floating, the default one unless given."""
     wanted = dtype or dtypes.get_default_dtype()
     if length < 0:
         raise OperationError(
@@ -98,7 +99,7 @@ def bartlett_window(
     **options: Any,
 ) -> Any:
     """A triangle."""
-    wanted = _window_dtype(window_length, dtype)
+    wanted = window_dtype(window_length, dtype)
     count = max(window_length if periodic else window_length - 1, 1)
     place = arange(window_length, dtype=dtypes.float64, device=device) * (2 / count)
     found = ones(1) if window_length == 1 else 1 - (place - 1).abs()
@@ -117,7 +118,7 @@ def kaiser_window(
     **options: Any,
 ) -> Any:
     """Kaiser's window: the Bessel function I0 over a half circle of height `beta`."""
-    wanted = _window_dtype(window_length, dtype)
+    wanted = window_dtype(window_length, dtype)
     count = window_length if periodic else window_length - 1
     place = numpy.arange(window_length) * (2 / max(count, 1)) - 1
     curve = numpy.i0(beta * numpy.sqrt(numpy.maximum(1 - place * place, 0))) / numpy.i0(beta)
