@@ -453,7 +453,8 @@ def _own(array):
 def _check_lerp(op, args):
     """Unlike the rest of arithmetic, torch promotes nothing here."""
     given = [*args[:2], *([args[2]] if getattr(args[2], "shape", ()) else [])]
-    found = {value.dtype for value in given}
+    # A pass may have folded an operand to a number, which has no dtype of its own.
+    found = {value.dtype for value in given if not isinstance(value, int | float | complex)}
     if len(found) > 1:
         raise DtypeError(
             describe(op, args),
