@@ -20,5 +20,7 @@ ops.py       mt2 ops
 opt.py       mt2 opt
 bisection.py every stage on the same inputs, and the first that is wrong
 bisect.py    mt2 bisect
+bench_workloads.py  what mt2 bench measures
+bench.py     mt2 bench
 cache.py     mt2 cache
 """

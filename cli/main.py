@@ -8,6 +8,7 @@ In: the command line. Out: what the sub-command prints, and its exit code.
     mt2 doctor                check this machine
     mt2 ops gelu              look up an operation
     mt2 opt < graph.ir        run passes on a graph
+    mt2 bench                 measure kernels against this machine's limits
     mt2 cache                 see and clear the compiled kernels
 
 Source: https://click.palletsprojects.com/
@@ -16,6 +17,7 @@ Source: https://click.palletsprojects.com/
 import click
 
 import minitorch2
+from minitorch2.cli.bench import bench
 from minitorch2.cli.bisect import bisect_command
 from minitorch2.cli.cache import cache
 from minitorch2.cli.doctor import doctor
@@ -31,7 +33,7 @@ def main() -> None:
     """minitorch2: the PyTorch 2 stack, small enough to read and watch."""
 
 
-for command in (explain, run, doctor, ops, opt, bisect_command, cache):
+for command in (explain, bench, run, doctor, ops, opt, bisect_command, cache):
     main.add_command(command)
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ Files, in reading order:
 - convolution_code.py  the inner loops of convolutions
 - convolutions.py  convolutions and their gradients: planes, tables, launches
 - queue_pool.py  the same in Python alone, where there are no futexes
+- roofline.py    the machine's bandwidth and arithmetic, measured
 - cuda.py        source for a GPU to PTX, and what ptxas makes of it
 - buffers.py     output and temporary arrays
 """

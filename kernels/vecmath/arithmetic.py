@@ -165,8 +165,23 @@ def _guarded(a: Any, b: Any) -> Any:
 def fmod(a: Any, b: Any) -> Any:
     """The remainder with the sign of `a` (C's fmod), exact; 0 for an integer b = 0."""
     if p.type_of(a) in FLOATS:
-        return p.fmod(a, b)
+        return _float_rest(a, b)
     return p.select(b == 0, b, a - _guarded(a, b) * b)
+
+
+def _float_rest(a: Any, b: Any) -> Any:
+    """C's fmod of floats: exact, because a quotient below 2^52 is right or one too large.
+
+    a - q b is then a multiple of the last place of b and smaller than b: one fma gives it exactly.
+    """
+    x, y = p.cast(p.fabs(a), "f64"), p.cast(p.fabs(b), "f64")
+    quotient = p.trunc(x / y)
+    rest = p.fma(-quotient, y, x)
+    rest = p.select(rest < 0.0, rest + y, rest)
+    rest = p.copysign(p.cast(rest, p.type_of(a)), a)
+    infinity = float("inf")
+    rare = (x < infinity) & (((quotient >= 2.0**52) & (y > 0.0)) | (y == infinity))
+    return rest if p.left_out(rare) else p.select(rare, p.fmod(a, b), rest)
 
 
 @helper(accepts=NUMBERS)
@@ -190,7 +205,7 @@ def floor_divide(a: Any, b: Any) -> Any:
         rest = a - quotient * b
         down = (rest != 0) & ((b < 0) != (rest < 0)) & (b != 0)
         return p.select(down, quotient - 1, quotient)
-    rest = p.fmod(a, b)
+    rest = _float_rest(a, b)
     quotient = (a - rest) / b
     quotient = p.select((rest != 0) & ((b < 0) != (rest < 0)), quotient - 1.0, quotient)
     whole = p.floor(quotient)
