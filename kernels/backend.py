@@ -48,11 +48,14 @@ EXECUTORS = ("numba", "python", "loops", "sim")
 class KernelOptions:
     """How a graph is compiled: whether nests are fused, and what runs the kernels.
 
+    `exact` gives eager's bits: what sums up runs as eager does it.
+
     MT2_CUDA=sim turns the executor "numba" into "sim", the simulator of a GPU.
     """
 
     fuse: bool = True
     executor: str = "numba"
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ def compile_graph(
 ) -> Compiled:
     """Compile a functional graph of primitives. `unit` names it in events."""
     unit = unit or graph.name
-    lowered = lower_graph(graph)
+    lowered = lower_graph(graph, options.exact)
     if listening():
         plain = plan_graph(graph, lowered, fuse=False)[0]
         emit("loops.lowered", unit, listing(plain), graph=graph.name, kernels=kernel_count(plain))

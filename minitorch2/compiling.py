@@ -77,7 +77,7 @@ class CompileOptions:
         """The part that concerns the kernels."""
         from minitorch2.kernels.backend import KernelOptions
 
-        return KernelOptions(fuse=self.fuse, executor=self.executor)
+        return KernelOptions(self.fuse, self.executor, self.numerics == "eager")
 
 
 MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")

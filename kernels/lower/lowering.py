@@ -22,6 +22,8 @@ from minitorch2.ops.table import POINTWISE, PRODUCT, REDUCTION, VIEW, Op, all_op
 RULES = GATHER_RULES | CREATION_RULES | RANDOM_RULES
 PRODUCT_RULES = ("matmul",)
 
+NUMPYS = ("pow", "atan2")  # functions of kernels that eager does not take from vecmath
+
 # Ops of the other kinds, and why kernels leave them to their eager rule.
 HOST_REASONS = {
     "sort": "sorting is numpy's",
@@ -33,15 +35,17 @@ HOST_REASONS = {
 } | {op.name: op.host for op in all_ops() if op.host}
 
 
-def lower_graph(graph: Graph) -> tuple[Lowered, ...]:
-    """The lowered form of every node, in order."""
+def lower_graph(graph: Graph, exact: bool = False) -> tuple[Lowered, ...]:
+    """The lowered form of every node, in order; `exact`: with eager's bits."""
     environment = ShapeEnvironment.generic(graph.assumptions)
-    return tuple(lower_node(node, environment) for node in graph.nodes)
+    return tuple(lower_node(node, environment, exact) for node in graph.nodes)
 
 
-def lower_node(node: Node, environment: ShapeEnvironment) -> Lowered:
+def lower_node(node: Node, environment: ShapeEnvironment, exact: bool = False) -> Lowered:
     """The lowered form of one node."""
     op = lookup(node.op)
+    if exact and (reason := _inexact(op)):
+        return HostStep(node, f"numerics='eager': {reason}")
     try:
         unknown = _unknown(node, op)
         if unknown:
@@ -59,6 +63,15 @@ def lower_node(node: Node, environment: ShapeEnvironment) -> Lowered:
         return HostStep(node, str(reason))
     except Mt2Error as reason:
         return HostStep(node, f"its rule refused: {reason.asked}")
+
+
+def _inexact(op: Op) -> str:
+    """Why a kernel would give other bits than eager does; empty if it would not."""
+    if op.kind in (REDUCTION, PRODUCT):
+        return "the order of summation is eager's"
+    if op.kind == POINTWISE and any(f"{name}(" in op.expr for name in NUMPYS):
+        return "eager leaves this function to numpy"
+    return ""
 
 
 def _unknown(node: Node, op: Op) -> str:

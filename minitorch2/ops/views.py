@@ -385,6 +385,8 @@ def _unfold_vjp(s, g):
 
 
 def _unfold_inverse(base, value, dimension, size, step):
+    if not base.shape:
+        return _op("reshape", value, ()) if size else base
     for k, where in enumerate(_window_places(base.shape, dimension, size, step)):
         base = _op("slice_scatter", base, _op("select", value, -1, k), *where)
     return base

@@ -1,0 +1,106 @@
+"""The numerics contract, on random graphs: default, "eager" and "fast"."""
+
+from dataclasses import replace
+
+import numpy
+import pytest
+
+import minitorch2 as torch
+from minitorch2.artifacts import subscribe
+from tests.graphs.making import make
+from tests.graphs.running import Refused, compiled, differences, result
+
+pytestmark = pytest.mark.numba
+
+
+def cases(first, count):
+    for seed in range(first, first + count):
+        yield make(seed)
+
+
+def test_default_numbers_stay_within_rounding():
+    """Forward and backward, on every backend; see tests/graphs for what rounding is."""
+    for case in cases(0, 25):
+        try:
+            found = differences(case, ["aot_eager", "interpreter", "budget", "numba"])
+        except Refused:
+            continue
+        assert not found, f"python -m tests.graphs 1 --seed {case.seed}: {found}"
+
+
+def test_eager_numerics_give_the_bits_of_eager():
+    for case in cases(1000, 40):
+        case = replace(case, flags=(False,) * len(case.flags))
+        try:
+            found = differences(case, ["exact"])
+        except Refused:
+            continue
+        assert not found, f"seed {case.seed}: {found}"
+
+
+def _step(x, w):
+    hidden = torch.softmax(torch.tanh(x * w) * torch.rand_like(x), -1)
+    return (
+        hidden.sum(0),
+        (hidden - hidden.mean()).pow(2).sum(),
+        hidden.exp().cumsum(1),
+        hidden.mT[1:],
+    )
+
+
+def _with_product(x, w):
+    return _step(x @ w, w)
+
+
+@pytest.mark.parametrize("size", [7, 300])
+def test_eager_numerics_for_any_number_of_threads(size):
+    x, w = torch.randn(size, size), torch.randn(size, size)
+    before = torch.get_num_threads()
+    for function, counts in ((_step, (before, 1, 2)), (_with_product, (before, before))):
+        run = torch.compile(function, options={"numerics": "eager"})
+        torch.manual_seed(1)
+        eager = function(x, w)
+        try:
+            for threads in counts:
+                torch.set_num_threads(threads)
+                torch.manual_seed(1)
+                for one, other in zip(eager, run(x, w), strict=True):
+                    assert torch.equal(one, other)
+        finally:
+            torch.set_num_threads(before)
+
+
+def _loose(x):
+    return ((x + 0.0) * 3.0 * 0.1 / 7.0 - (x - x)).sum()
+
+
+def test_fast_numerics_list_what_they_did():
+    x, events = torch.randn(50), []
+    with subscribe(events.append):
+        fast = torch.compile(_loose, options={"numerics": "fast"})(x)
+    assert torch.allclose(fast, _loose(x), rtol=1e-4, atol=1e-4)
+    (ledger,) = [event for event in events if event.stage == "passes.ledger"]
+    changes = ledger.facts["changes"]
+    assert any("mul_numbers_fast" in line for line in changes)
+    assert all("test_numerics.py:" in line for line in changes)
+
+
+@pytest.mark.parametrize("numerics", ["default", "eager"])
+def test_nothing_is_listed_where_nothing_may_change(numerics):
+    events = []
+    with subscribe(events.append):
+        torch.compile(_loose, options={"numerics": numerics})(torch.randn(50))
+    assert not [event for event in events if event.stage == "passes.ledger"]
+
+
+def test_a_level_that_is_not_there():
+    with pytest.raises(ValueError, match="numerics is one of default, eager, fast"):
+        torch.compile(_loose, options={"numerics": "loose"})
+
+
+def test_results_are_the_same_on_every_run():
+    case = make(77)
+    run = compiled(case, "numba")
+    first, second = result(case, run), result(case, run)
+    for one, other in zip(first.arrays, second.arrays, strict=True):
+        assert one is None or numpy.array_equal(one, other, equal_nan=one.dtype.kind == "f")
