@@ -11,6 +11,7 @@ from minitorch2 import dtypes
 from minitorch2.dispatch import call
 from minitorch2.errors import DimensionError, OperationError
 from minitorch2.layouts import normalize_dim
+from minitorch2.ops.arithmetic import real_part
 from minitorch2.ops.composites import composite
 from minitorch2.ops.elementwise import converted_back
 from minitorch2.ops.infer import describe_value, sum_dtype
@@ -118,14 +119,27 @@ for _name, _function, _word in (
 def _logcumsumexp(a, dim):
     if a.ndim == 0:
         return a.copy()
+    if a.dtype.kind == "c":
+        return _complex_logcumsumexp(a, dim)
     wide = a.astype(numpy.float64)
     return numpy.logaddexp.accumulate(wide, axis=dim).astype(a.dtype)
+
+
+def _complex_logcumsumexp(a, dim):
+    """One step after the other, each from the larger exponential."""
+    found = numpy.moveaxis(a.astype(numpy.complex128), dim, 0)
+    for k in range(1, len(found)):
+        before, here = found[k - 1], found[k]
+        larger = before.real >= here.real
+        high, low = numpy.where(larger, before, here), numpy.where(larger, here, before)
+        found[k] = high + numpy.log1p(numpy.exp(low - high))
+    return numpy.ascontiguousarray(numpy.moveaxis(found, 0, dim)).astype(a.dtype)
 
 
 def _logcumsumexp_vjp(s, g):
     if s.self.ndim == 0 or not s.self.numel():
         return g
-    top = s.result.detach().amax((s.dim,), keepdim=True)
+    top = real_part(s.result.detach()).amax((s.dim,), keepdim=True)
     return _backwards(g * (top - s.result).exp(), s.dim) * (s.self - top).exp()
 
 
@@ -138,7 +152,7 @@ defop(
     vjp=_logcumsumexp_vjp,
     host=_HOST,
     doc="The logarithm of the running sums of exp(self) along `dim`.",
-    accepts="bif",
+    accepts="fc",
 )
 
 

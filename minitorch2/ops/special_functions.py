@@ -13,6 +13,7 @@ import numpy
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
+from minitorch2.ops.arithmetic import real_part
 from minitorch2.ops.composites import composite
 from minitorch2.ops.table import LIBRARY, Meta, defop, lookup
 from minitorch2.tensors import Tensor
@@ -215,7 +216,11 @@ def _nan_to_num(self, nan, posinf, neginf):
 
 
 def _logaddexp(self, other, base):
-    low, high = _op("minimum", self, other), _op("maximum", self, other)
+    if self.dtype.is_complex or other.dtype.is_complex:
+        larger = real_part(self) >= real_part(other)
+        low, high = _op("where", larger, other, self), _op("where", larger, self, other)
+    else:
+        low, high = _op("minimum", self, other), _op("maximum", self, other)
     gap = _op("where", high == low, 0.0, low - high)
     if base == 2:
         return high + _op("log1p", gap.exp2()) / math.log(2)
@@ -268,13 +273,13 @@ composite(
     "logaddexp(Tensor self, Tensor other) -> Tensor",
     lambda a, b: _logaddexp(a, b, math.e),
     "log(exp(self) + exp(other)), without overflow.",
-    accepts="bif",
+    accepts="bifc",
 )
 composite(
     "logaddexp2(Tensor self, Tensor other) -> Tensor",
     lambda a, b: _logaddexp(a, b, 2),
     "log2(2 ** self + 2 ** other), without overflow.",
-    accepts="bif",
+    accepts="bifc",
 )
 for _name, _doc in (("asinh", "sine"), ("acosh", "cosine"), ("atanh", "tangent")):
     composite(
