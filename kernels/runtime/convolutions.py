@@ -32,7 +32,6 @@ import numpy as np
 
 from minitorch2.kernels.runtime import cache as disk
 from minitorch2.kernels.runtime import convolution_code, native
-from minitorch2.kernels.runtime.buffers import empty
 from minitorch2.kernels.runtime.compile import compile_kernel
 from minitorch2.kernels.runtime.convolution_code import BLOCK, FORWARD, WEIGHT, Shape, shape_for
 from minitorch2.kernels.runtime.launcher import Launch, direct
@@ -137,7 +136,7 @@ class Planes:
             return array
         array = np.ascontiguousarray(array)
         count = array.shape[0] * array.shape[1]
-        result = empty((count * self.channel + slack,), array.dtype)
+        result = np.empty((count * self.channel + slack,), array.dtype)
         result[count * self.channel :] = 0
         short = SHORT[array.dtype.char]
         numbers = (*self.sizes, *self.step, *self.remainders, *self.front, *self.lengths)
@@ -358,7 +357,7 @@ def convolution(
         return None
     planes, part = _forward_plan(input.shape[2:], kernel, *how, weight.shape[1])
     data = planes.made(input, part.slack)
-    result = empty((input.shape[0], out, *part.counts), input.dtype)
+    result = np.empty((input.shape[0], out, *part.counts), input.dtype)
     _apply(launches[0], part, planes, data, weight.reshape(groups, out // groups, -1), result)
     return result
 
@@ -375,7 +374,7 @@ def to_input(
         return None
     planes, passes = _input_plan(grad.shape[2:], tuple(size), kernel, *how, out // groups)
     data = planes.made(grad, max((part.slack for part in passes), default=0))
-    result = empty((grad.shape[0], channels * groups, *size), grad.dtype)
+    result = np.empty((grad.shape[0], channels * groups, *size), grad.dtype)
     if sum(math.prod(part.counts) for part in passes) < math.prod(size):
         result[...] = 0
     elements = weight.reshape(groups, out // groups, channels, -1)
@@ -409,7 +408,7 @@ def to_weight(
     table = _block_table(groups, out // groups, 4, spread.size, channels * planes.channel, wide)
     together = -(-samples // SAMPLE_BLOCKS)
     blocks = -(-samples // together)
-    partial = empty((blocks, out, wide), grad.dtype)
+    partial = np.empty((blocks, out, wide), grad.dtype)
     numbers = (
         len(table), input.shape[1] * planes.channel, out * spread.size, spread.size, samples,
         together, wide, part.places, out * wide,

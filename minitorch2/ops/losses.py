@@ -10,6 +10,7 @@ import math
 
 import numpy
 
+from minitorch2 import dtypes
 from minitorch2.dispatch import call
 from minitorch2.dtypes import can_cast
 from minitorch2.errors import ArgumentValueError, DtypeError, OperationError, ShapeError
@@ -151,9 +152,39 @@ neural(
     "nll_loss of log_softmax; targets are class indices or probabilities.",
     precision="full",
 )
+
+
+def _squared_difference(a, b):
+    difference = numpy.asarray(numpy.subtract(a, b))
+    return numpy.multiply(difference, difference, out=difference)
+
+
+def _squared_difference_vjp(s, g):
+    a, b = (x.to(g.dtype) if x.dtype is dtypes.bool else x for x in (s.self, s.other))
+    slope = (a - b) * (g * 2)
+    return slope, -slope if s.needs[1] else None
+
+
+defop(
+    "squared_difference(Operand self, Operand other) -> Tensor",
+    POINTWISE,
+    accepts="f",
+    numbers="",
+    eager=_squared_difference,
+    expr="(self - other) * (self - other)",
+    saves="self other",
+    vjp=_squared_difference_vjp,
+    method=False,
+    function=False,
+    precision="full",
+    torch="torch.nn.functional.mse_loss",
+    doc="(self - other)^2, of which nothing is kept but the operands.",
+)
+
+
 neural(
     "mse_loss(Tensor input, Tensor target, str reduction='mean') -> Tensor",
-    lambda x, y, reduction: _reduced((x - y) * (x - y), reduction),
+    lambda x, y, reduction: _reduced(_op("squared_difference", x, y), reduction),
     "The squared difference.",
     precision="full",
     accepts="bif",

@@ -95,6 +95,7 @@ SPELLED: dict[str, Callable] = {
     "fft_c2r": lambda x, dim, size, norm: torch.fft.irfft(x, size, dim, norm),
     "linalg_lu_parts": _lu_parts,
     "rebase": lambda x, data: x + (data - x).detach(),
+    "squared_difference": lambda x, y: torch.ops.aten.mse_loss(x, y, 0),
     "bit_entropy": lambda x, y: torch.nn.functional.binary_cross_entropy(x, y, reduction="none"),
     "reshape": torch.Tensor.reshape,
     "permute": torch.Tensor.permute,

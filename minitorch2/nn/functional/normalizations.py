@@ -14,6 +14,7 @@ from minitorch2.nn.functional.padding import pad
 from minitorch2.nn.functional.rows import row
 
 layer_norm, rms_norm, normalize = row("layer_norm"), row("rms_norm"), row("normalize")
+_squared_difference = row("squared_difference")
 
 
 def _along_channels(vector: Any, ndim: int) -> Any:
@@ -49,9 +50,7 @@ def batch_norm(
     """
     kind, input = input.dtype, _wide(input)
     if not training:
-        mean = _along_channels(running_mean, input.ndim)
-        scale = (_along_channels(running_var, input.ndim) + eps).rsqrt()
-        return _scaled((input - mean) * scale, weight, bias).to(kind)
+        return _normalized(input, running_mean, running_var, weight, bias, eps).to(kind)
     dims = (0, *range(2, input.ndim))
     count = input.numel() // input.shape[1]
     if count == 1:
@@ -60,15 +59,25 @@ def batch_norm(
             "Expected more than 1 value per channel when training",
             "give larger batches, or call eval() on the model",
         )
-    mean = input.mean(dims, keepdim=True)
-    centred = input - mean
-    variance = (centred * centred).mean(dims, keepdim=True)
+    mean = input.mean(dims)
+    variance = _squared_difference(input, _along_channels(mean, input.ndim)).mean(dims)
     if running_mean is not None:
         with no_grad():
-            running_mean.lerp_(mean.detach().reshape(-1).to(running_mean.dtype), momentum)
-            unbiased = variance.detach().reshape(-1) * (count / (count - 1))
+            running_mean.lerp_(mean.detach().to(running_mean.dtype), momentum)
+            unbiased = variance.detach() * (count / (count - 1))
             running_var.lerp_(unbiased.to(running_var.dtype), momentum)
-    return _scaled(centred * (variance + eps).rsqrt(), weight, bias).to(kind)
+    return _normalized(input, mean, variance, weight, bias, eps).to(kind)
+
+
+def _normalized(input: Any, mean: Any, variance: Any, weight: Any, bias: Any, eps: float) -> Any:
+    """(input - mean) / sqrt(variance + eps) * weight + bias, with [C] of everything but the input.
+
+    Computed as input * scale + shift: two passes over the input, and nothing but it is saved.
+    """
+    scale = (variance + eps).rsqrt()
+    scale = scale if weight is None else scale * weight
+    shift = -mean * scale if bias is None else bias - mean * scale
+    return input * _along_channels(scale, input.ndim) + _along_channels(shift, input.ndim)
 
 
 def group_norm(
