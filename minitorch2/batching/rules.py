@@ -85,20 +85,22 @@ def _place_of_extreme(row: Any, hidden: Tensor, ndim: int, args: tuple) -> Any:
 
 
 def moved(mode: VmapMode, row: Any, args: tuple) -> Any:
-    """All tensors [B, ...], every dimension one further."""
-    ndim = max(t.ndim for t in _tensors(row, args))
-    scalar = ndim == 0
+    """All tensors [B, ...], every dimension one further; where none is named, they broadcast."""
+    tensors = _tensors(row, args)
+    ndim = max(t.ndim for t in tensors)
+    scalar, named = ndim == 0, _names_dimensions(row)
+    lined_up = len(tensors) > 1 and not named
     found = []
     for parameter, argument in zip(row.signature.parameters, args, strict=True):
         if parameter.is_tensor:
             argument = _spread(mode, argument)
-            if scalar and isinstance(argument, Tensor) and _names_dimensions(row):
-                argument = op("unsqueeze", argument, 1)
+            if isinstance(argument, Tensor) and (lined_up or (scalar and named)):
+                argument = with_ndim(argument, ndim if lined_up else 1)
         elif parameter.name in DIMENSIONS and argument is not None:
             argument = further(argument, ndim)
         found.append(argument)
     result = call(row, tuple(found))
-    return _squeezed(result) if scalar and _names_dimensions(row) else result
+    return _squeezed(result) if scalar and named else result
 
 
 def further(dim: Any, ndim: int) -> Any:
