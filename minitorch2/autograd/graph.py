@@ -432,7 +432,7 @@ def _spec_in(value: Any) -> Spec | None:
 def node_class(op: Any) -> type[OpNode]:
     """The class of a row's nodes, named as torch names them: MulBackward0."""
     name = "".join(part.capitalize() for part in op.name.split("_")) + "Backward0"
-    result = next((each for each in ("result", "results") if each in op.saves), "")
+    result = next((each for each in ("result", "results", "result1") if each in op.saves), "")
     names = (*op.signature.names, result) if result else op.signature.names
     arguments = {each: _Argument(each, index) for index, each in enumerate(names)}
     parameters = op.signature.parameters

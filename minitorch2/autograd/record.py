@@ -68,6 +68,8 @@ def connect(op: Op, args: tuple, results: tuple) -> OpNode:
     node.outputs = tuple([spec_of(tensor) for tensor in results])
     if made.keeps_result == "result":
         arguments.append(SavedTensor(results[0], 0))
+    elif made.keeps_result == "result1":
+        arguments.append(SavedTensor(results[1], 1))
     elif made.keeps_result:
         arguments.append(tuple([SavedTensor(t, i) for i, t in enumerate(results)]))
     node.arguments = tuple(arguments)

@@ -93,7 +93,7 @@ def _running_vjp(s, g, _):
     if s.self.ndim == 0:
         return g
     zeros = _op("full", tuple(s.self.shape), 0, g.dtype, g.device)
-    return _op("scatter_add", zeros, s.dim, s.results[1], g)
+    return _op("scatter_add", zeros, s.dim, s.result1, g)
 
 
 for _name, _function, _word in (
@@ -108,7 +108,7 @@ for _name, _function, _word in (
             normalize_dim(dim, self.ndim),
             (Meta(tuple(self.shape), self.dtype), Meta(tuple(self.shape), dtypes.int64)),
         )[1],
-        saves="results",
+        saves="result1",
         vjp=_running_vjp,
         host=_HOST,
         doc=f"The {_word} element so far along `dim`, and where it stands.",

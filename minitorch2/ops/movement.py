@@ -192,11 +192,11 @@ defop(
     " -> (Tensor values, Tensor indices)",
     GATHER,
     eager=_sort,
-    saves="results",
+    saves="result1",
     infer=_infer_sort,
     keeps=True,
     vjp=lambda s, g, _: (
-        _op("scatter", _zeros(s.self, g), s.dim, s.results[1], g) if s.self.ndim else g
+        _op("scatter", _zeros(s.self, g), s.dim, s.result1, g) if s.self.ndim else g
     ),
     doc="The elements of a dimension in order, and where they were.",
     accepts="bif",

@@ -129,7 +129,7 @@ def _vjp(s, g, _):
     shape = tuple(s.self.shape)
     lead = shape[: len(shape) - count]
     zeros = _op("full", (*lead, math.prod(shape[len(lead) :])), 0, g.dtype, g.device)
-    index = s.results[1].reshape((*lead, -1))
+    index = s.result1.reshape((*lead, -1))
     return _op("scatter_add", zeros, -1, index, g.reshape((*lead, -1))).reshape(shape)
 
 
@@ -139,7 +139,7 @@ defop(
     LIBRARY,
     eager=_max_pool,
     infer=_infer,
-    saves="results",
+    saves="result1",
     vjp=_vjp,
     method=False,
     function=False,

@@ -146,7 +146,7 @@ def _mode_vjp(s, g, _):
     if s.self.ndim == 0:
         return g
     zeros = _op("full", tuple(s.self.shape), 0, g.dtype, g.device)
-    index = s.results[1]
+    index = s.result1
     if not s.keepdim:
         index, g = index.unsqueeze(s.dim), g.unsqueeze(s.dim)
     return _op("scatter_add", zeros, s.dim, index, g)
@@ -157,7 +157,7 @@ defop(
     LIBRARY,
     eager=_mode,
     infer=_infer_pair,
-    saves="results",
+    saves="result1",
     vjp=_mode_vjp,
     host="counting equal elements is numpy's",
     doc="The most frequent element of a dimension, and where it is last.",

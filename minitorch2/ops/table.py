@@ -60,7 +60,8 @@ class Op:
     view       for views: function of (Layout, other parameters) -> Layout, instead of both
     inverse    for views: (base, written view, other parameters) -> base with the view written
     vjp        (saved, *gradients) -> one gradient or None for each tensor parameter
-    saves      which parameters (or 'result') the vjp reads as tensors
+    saves      which parameters (or 'result', 'results', or 'result1', the second) the vjp reads as
+               tensors
     decomp     a composite's definition in tensor ops
     expr       a pointwise op's definition for one element; a reduction's combining operation
     promote    pointwise: 'promote', 'float', 'bool' (result bool), 'real' (the result of a complex
