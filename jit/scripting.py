@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 from minitorch2.errors import OperationError
 
 Final = typing.Final
+List, Dict, Tuple, Optional = typing.List, typing.Dict, typing.Tuple, typing.Optional  # noqa: UP006
 BroadcastingList1 = BroadcastingList2 = BroadcastingList3 = list  # one number, or one for each
 
 

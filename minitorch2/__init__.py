@@ -378,6 +378,10 @@ LongTensor = typed_constructor("LongTensor", int64)
 IntTensor = typed_constructor("IntTensor", int32)
 BoolTensor = typed_constructor("BoolTensor", bool)
 ByteTensor = typed_constructor("ByteTensor", uint8)
+HalfTensor = typed_constructor("HalfTensor", float16)
+BFloat16Tensor = typed_constructor("BFloat16Tensor", bfloat16)
+ShortTensor = typed_constructor("ShortTensor", int16)
+CharTensor = typed_constructor("CharTensor", int8)
 newaxis = None
 cuda.amp = amp  # type: ignore[attr-defined]
 for _method in (stft, istft, cholesky_solve, cholesky_inverse, lu_solve, triangular_solve):

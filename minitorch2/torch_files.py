@@ -80,7 +80,6 @@ _FILES = {
     "torch.nn.common_types": "minitorch2.nn.tuples",
     "torch.nn.modules.utils": "minitorch2.nn.tuples",
     "torch.optim.adamw": "minitorch2.optim.adam",
-    "torch.utils._pytree": "minitorch2.trees",
     "torch.utils.data.dataloader": "minitorch2.utils.data.dataloader",
     "torch.utils.data.dataset": "minitorch2.utils.data.dataset",
     "torch.utils.data.sampler": "minitorch2.utils.data.sampler",
