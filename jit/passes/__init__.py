@@ -9,7 +9,10 @@ Files, in reading order:
     effects                            which nodes may be dropped or merged
     commutative                        which ops may exchange their operands
     canonicalize                       one way to write each call
+    eliminate_casts                    no conversion that loses nothing
+    pull_permutes                      permutations after pointwise calls, where they meet
     simplify_views                     fewer views
+    join_slices                        no cutting apart to join again
     fold_constants                     compute what no input changes
     rewrite                            the engine for rules written as text
     rules                              the rules

@@ -25,11 +25,14 @@ from minitorch2.errors import VerificationError
 from minitorch2.jit.ir.graph import Graph
 from minitorch2.jit.ir.verify import has_only_primitives, is_functional, verify
 from minitorch2.jit.passes.canonicalize import canonicalize
+from minitorch2.jit.passes.eliminate_casts import eliminate_casts
 from minitorch2.jit.passes.eliminate_common_subexpressions import eliminate_common_subexpressions
 from minitorch2.jit.passes.eliminate_dead_code import eliminate_dead_code
 from minitorch2.jit.passes.fold_constants import fold_constants
+from minitorch2.jit.passes.join_slices import join_slices
 from minitorch2.jit.passes.notes import Note, collected, repeat
 from minitorch2.jit.passes.options import DEFAULT, PassOptions
+from minitorch2.jit.passes.pull_permutes import pull_permutes
 from minitorch2.jit.passes.rules import apply_rules
 from minitorch2.jit.passes.simplify_views import simplify_views
 
@@ -37,7 +40,10 @@ Pass: TypeAlias = Callable[[Graph, PassOptions], Graph]
 
 PIPELINE: tuple[Pass, ...] = (
     canonicalize,
+    eliminate_casts,
+    pull_permutes,
     simplify_views,
+    join_slices,
     fold_constants,
     apply_rules,
     eliminate_common_subexpressions,

@@ -92,7 +92,7 @@ def _changes_nothing(node: Node, source: Value) -> bool:
         return False
     if node.op in SAME_SHAPE_IS_SAME:
         return True
-    order = _order(node)
+    order = permutation(node)
     return order is not None and order == tuple(range(len(order)))
 
 
@@ -106,7 +106,7 @@ def _composed(node: Node, inner: Node) -> tuple[str, tuple[Argument, ...]] | Non
         return "view", (base, shape)
     if node.op == inner.op == "expand":
         return "expand", (base, shape)
-    first, second = _order(inner), _order(node)
+    first, second = permutation(inner), permutation(node)
     if first is not None and second is not None:
         return "permute", (base, tuple(first[dim] for dim in second))
     if node.op == inner.op == "slice":
@@ -114,7 +114,7 @@ def _composed(node: Node, inner: Node) -> tuple[str, tuple[Argument, ...]] | Non
     return None
 
 
-def _order(node: Node) -> tuple[int, ...] | None:
+def permutation(node: Node) -> tuple[int, ...] | None:
     """Which dimension of the operand each dimension of a permute or transpose is."""
     ndim = _tensor_type(node.results[0]).ndim if node.results else 0
     args: Any = node.args
