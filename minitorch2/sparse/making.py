@@ -11,7 +11,7 @@ Source: torch.sparse.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy
 
@@ -135,8 +135,8 @@ IntTensor, BoolTensor = _typed("IntTensor", "int32"), _typed("BoolTensor", "bool
 def install() -> None:
     """Give Tensor its conversions; called once, when the package is imported."""
     # A class of ours takes no part in overrides unless it says so after it was made.
-    SparseTensor.__torch_function__ = classmethod(SparseTensor._answer)  # type: ignore[attr-defined]
-    methods: Any = Tensor
+    methods, sparse = cast(Any, Tensor), cast(Any, SparseTensor)
+    sparse.__torch_function__ = classmethod(sparse._answer)
     methods.to_sparse, methods.to_sparse_csr, methods.to_dense = to_sparse, to_sparse_csr, to_dense
     methods.to_sparse_coo = to_sparse
 

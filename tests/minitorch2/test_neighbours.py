@@ -233,7 +233,7 @@ def test_torchscript_names_leave_python_as_it_is() -> None:
         return x * 2
 
     class Net(torch.nn.Module):
-        width: jit.Final[int] = 3  # type: ignore[name-defined]
+        width: jit.Final[int] = 3
 
         @jit.export
         def extra(self) -> int:
