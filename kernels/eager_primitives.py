@@ -54,3 +54,36 @@ def primitive(name: str) -> Callable[[numpy.ndarray], numpy.ndarray]:
 def _is_dense(array: numpy.ndarray) -> bool:
     """Whether the elements fill their memory in some order (then `empty_like` has the same)."""
     return bool(array.flags.c_contiguous or array.flags.f_contiguous)
+
+
+@cache
+def _drawing(body: str, short: str) -> Launch:
+    source = (
+        "def draw(lo, hi, y, seed, first, status):\n"
+        "    for i in range(lo, hi):\n"
+        f"        y[i] = {body}\n"
+    )
+    signature = KernelSignature(arrays=(short,), scalars=("i64", "i64"))
+    kernel = compile_kernel(source, signature)
+    return direct(kernel.address, kernel.signature) or kernel.launch
+
+
+def _drawer(body: str, short: str, kind: type) -> Callable[[int, int, int], numpy.ndarray]:
+    def function(seed: int, counter: int, count: int) -> numpy.ndarray:
+        result = numpy.empty(count, kind)
+        if count:
+            signed = (seed + (1 << 63)) % (1 << 64) - (1 << 63)  # the same 64 bits
+            _drawing(body, short)(count, (result,), (), (signed, 4 * counter), DRAW_COST)
+        return result
+
+    return function
+
+
+DRAW_COST = 8.0
+# Functions of (seed, first block, count): the numbers that compiled code draws.
+draw_words = _drawer("random_word(seed, first + i64(i))", "i64", numpy.int64)
+draw_floats = _drawer(
+    "f32(random_word(seed, first + i64(i)) >> i64(8)) * f32(5.9604644775390625e-08)",
+    "f32",
+    numpy.float32,
+)

@@ -11,6 +11,7 @@ Source: erf after W. J. Cody, "Rational Chebyshev approximations for the error f
 import importlib
 import math
 from collections.abc import Callable
+from functools import cache
 
 import numpy
 
@@ -41,6 +42,14 @@ def register(name: str, loader: Callable[[], Callable]) -> None:
 
 for _name in COMPILED:
     register(_name, _compiled(_name))
+
+
+@cache
+def drawer(name: str) -> Callable | None:
+    """The kernels' draw_words or draw_floats: (seed, first block, count) -> array; None without."""
+    if config.primitives == "numpy":
+        return None
+    return getattr(importlib.import_module("minitorch2.kernels.eager_primitives"), f"draw_{name}")
 
 
 def function(name: str) -> Callable:

@@ -100,7 +100,7 @@ defop(
 
 def _uniform(seed, counter, size, dtype):
     count = element_count(size)
-    return random.uniform_floats(seed, counter, count).reshape(size).astype(dtype.numpy)
+    return random.uniform_floats(seed, counter, count).reshape(size).astype(dtype.numpy, copy=False)
 
 
 defop(
@@ -117,7 +117,7 @@ defop(
 
 def _words(seed, counter, size):
     count = element_count(size)
-    return random.random_words(seed, counter, count).reshape(size).astype(numpy.int64)
+    return random.random_words(seed, counter, count).reshape(size).astype(numpy.int64, copy=False)
 
 
 defop(

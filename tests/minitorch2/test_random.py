@@ -3,8 +3,9 @@
 import numpy
 import pytest
 
+import minitorch2
 import minitorch2 as torch
-from minitorch2.random import Generator, philox, random_words, uniform_floats
+from minitorch2.random import MANY, Generator, philox, random_words, uniform_floats
 
 # Random123's kat_vectors, philox4x32-10: (counter, key, output). Ours has a 64-bit counter in the
 # low two words and the upper two zero, so the vectors with other upper words are left to `full`.
@@ -86,3 +87,19 @@ def test_distributions() -> None:
     assert sorted(torch.randperm(100).tolist()) == list(range(100))
     kept = torch.bernoulli(torch.full((10_000,), 0.3)).mean().item()
     assert abs(kept - 0.3) < 0.02
+
+
+def test_many_numbers_are_those_of_few(monkeypatch):
+    def drawn():
+        return [
+            (random_words(seed, 3, count), uniform_floats(seed, 7, count))
+            for seed in (0, 2**64 - 5)
+            for count in (MANY, MANY + 5)
+        ]
+
+    many = drawn()
+    monkeypatch.setattr(minitorch2.random, "MANY", 1 << 60)
+    for (words, floats), (other_words, other_floats) in zip(many, drawn(), strict=True):
+        assert (words == other_words).all()
+        assert floats.dtype == other_floats.dtype
+        assert (floats == other_floats).all()
