@@ -89,6 +89,7 @@ def go_on(piece: Piece, values: tuple) -> Any:
             piece = run
     finally:
         _depth.count = depth
+        values = ()  # an exception among them holds this frame: a circle
 
 
 def _as_it_is(code: CodeType, callee: Any) -> Any:

@@ -67,15 +67,19 @@ class SymbolicSize:
         return _arithmetic(self, other, operator.mul, _swapped(operator.mul))
 
     def __floordiv__(self, other: Any) -> Any:
+        _check_divisor(other, operator.floordiv)
         return _arithmetic(self, other, floor_divide, operator.floordiv)
 
     def __rfloordiv__(self, other: Any) -> Any:
+        _check_divisor(self, operator.floordiv)
         return _arithmetic(self, other, _swapped(floor_divide), _swapped(operator.floordiv))
 
     def __mod__(self, other: Any) -> Any:
+        _check_divisor(other, operator.mod)
         return _arithmetic(self, other, modulo, operator.mod)
 
     def __rmod__(self, other: Any) -> Any:
+        _check_divisor(self, operator.mod)
         return _arithmetic(self, other, _swapped(modulo), _swapped(operator.mod))
 
     def __divmod__(self, other: Any) -> Any:
@@ -235,6 +239,12 @@ def _arithmetic(
     if isinstance(other, float | complex):
         return on_numbers(int(self), other)
     return NotImplemented
+
+
+def _check_divisor(divisor: Any, divide: Callable[[int, int], int]) -> None:
+    """Whether it is 0 decides about an error, even when nobody uses the quotient."""
+    if isinstance(divisor, SymbolicSize) and divisor == 0:
+        divide(1, 0)
 
 
 def _comparison(

@@ -137,7 +137,10 @@ class Stop:
                 raise
             failure = error
         if failure is not None:
-            return self._caught(values, failure)
+            try:
+                return self._caught(values, failure)
+            finally:
+                failure = None  # its traceback holds this frame: a circle
         if self.single is not None:
             return self.single, (*[values[index] for index in self.single.taken], result)
         return self._went_on(operation, values, result)

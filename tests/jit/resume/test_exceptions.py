@@ -1,6 +1,9 @@
 """Exceptions that an operation run by Python raises, and breaks inside try, except and finally."""
 # ruff: noqa: B012, B018, UP031 -- odd spellings are what is tested
 
+import gc
+import weakref
+
 import pytest
 
 import minitorch2 as torch
@@ -227,3 +230,18 @@ def test_the_traceback_starts_in_the_functions_own_frame():
     names = [expected.__traceback__.tb_frame.f_code.co_name]
     assert [found.__traceback__.tb_frame.f_code.co_name] == names
     assert found.__traceback__.tb_lineno == expected.__traceback__.tb_lineno
+
+
+def test_nothing_is_kept_alive_by_a_caught_exception():
+    function = compiled(caught_here, fullgraph=False)
+    function(*ones()), function(*ones())
+    gc.collect()
+    gc.disable()  # what is freed at once is freed by counting references
+    try:
+        x = torch.ones(3)
+        alive = weakref.ref(x)
+        function(x)
+        del x
+        assert alive() is None
+    finally:
+        gc.enable()

@@ -1,6 +1,7 @@
 """A SymbolicSize behaves as the int it stands for, and guards what Python learned of it."""
 
 import copy
+import operator
 
 import pytest
 
@@ -100,3 +101,14 @@ def test_broadcasting_two_equal_sizes_makes_them_one(environment):
     shape = broadcast_shapes((n, 3), (m, 3))
     assert guards(environment) == ["s0==s1"]
     assert as_size(shape[0]) == as_size(m)
+
+
+@pytest.mark.parametrize("divide", [operator.floordiv, operator.mod, divmod])
+def test_a_divisor_that_may_be_zero_is_looked_at(environment, divide):
+    n, m, k = environment.new_size(6), environment.new_size(6), environment.new_size(4)
+    for dividend in (1, k):
+        with pytest.raises(ZeroDivisionError):
+            divide(dividend, n - m)
+    assert guards(environment) == ["s0-s1==0"] or guards(environment) == ["s0==s1"]
+    divide(7, k)
+    assert guards(environment)[1:] in ([], ["s2!=0"])
