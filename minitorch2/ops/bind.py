@@ -13,6 +13,7 @@ from typing import Any
 from minitorch2 import dtypes
 from minitorch2.dispatch import call, state
 from minitorch2.ops import (
+    code_cache,
     derived_methods,
     fills,
     in_place_views,
@@ -254,6 +255,7 @@ def bind() -> None:
             functions[op.name] = op.public
         if op.method:
             setattr(Tensor, op.name, make_function(op, call, None, short_if, None, check))
+    code_cache.save()
     for alias, name in ALIASES.items():
         for suffix in ("", "_"):
             if name + suffix in functions:

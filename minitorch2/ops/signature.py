@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from minitorch2.errors import ArgumentTypeError
+from minitorch2.ops.code_cache import code_of
 
 TENSOR_TYPES = ("Tensor", "Operand", "Tensor[]")
 REQUIRED = object()
@@ -224,7 +225,7 @@ def make_function(
         lines.append(_short_line(passed, scope))
     body = "\n    ".join([*lines, f"return call(op, ({', '.join(passed)},))"])
     source = f"def {signature.name}({', '.join(declared)}):\n    {body}\n"
-    exec(compile(source, f"<minitorch2 {signature.name}>", "exec"), scope)
+    exec(code_of(source, f"<minitorch2 {signature.name}>"), scope)
     function = scope[signature.name]
     function.__doc__ = f"{op.doc}\n\n{signature.text}"
     function.__module__ = "minitorch2"

@@ -135,11 +135,14 @@ class Op:
 
     def bind(self, *args: Any, **kwargs: Any) -> tuple:
         """One argument for each parameter: defaults filled in, sequences made tuples."""
-        return _binders[self.name](*args, **kwargs)
+        binder = _binders.get(self.name)
+        if binder is None:
+            binder = _binders[self.name] = make_function(self, lambda op, args: args)
+        return binder(*args, **kwargs)
 
 
 _table: dict[str, Op] = {}
-_binders: dict[str, Callable] = {}
+_binders: dict[str, Callable] = {}  # made when first asked for
 
 
 def defop(signature: str, kind: str, **fields: Any) -> Op:
@@ -199,7 +202,6 @@ def add_row(op: Op) -> Op:
     """Put a finished row into the table."""
     assert op.doc, f"op {op.name} has no doc"
     _table[op.name] = op
-    _binders[op.name] = make_function(op, lambda op, args: args)
     return op
 
 

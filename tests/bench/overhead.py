@@ -4,21 +4,24 @@
 
 Each round measures both libraries in turn, so that whatever else the machine does meets both; the
 ratio is the median of the rounds' ratios torch / minitorch2 (above 1: minitorch2 is faster). An
-import is measured in a fresh process, warm file cache; a call on tensors of four elements, with one
+import is measured in a fresh process, warm file cache, bytecode written; a call on tensors of four elements, with one
 thread. Without torch (extra "parity") only minitorch2's own times are printed.
 """
 
 import argparse
 import importlib
 import importlib.util
+import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from types import ModuleType
 
 LIBRARIES = [name for name in ("torch", "minitorch2") if importlib.util.find_spec(name)]
+BYTECODE = tempfile.TemporaryDirectory()  # imports find their own bytecode here
 ROUND_SECONDS = 0.02
 
 
@@ -97,7 +100,11 @@ CALLS = {
 def seconds_of_import(name: str) -> float:
     """Seconds a fresh process needs for `import name`, the start of Python left out."""
     code = f"import time; t = time.perf_counter(); import {name}; print(time.perf_counter() - t)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    given = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    given["PYTHONPYCACHEPREFIX"] = BYTECODE.name
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=given
+    )
     return float(done.stdout)
 
 
@@ -158,6 +165,8 @@ def main() -> None:
     for name in LIBRARIES:
         importlib.import_module(name).set_num_threads(1)
     if given.only in "import":
+        numpy = statistics.median(seconds_of_import("numpy") for _ in range(5))
+        print(f"{'import of numpy alone':<26}  {numpy * 1e6:10.2f} us")
         report("import", measure_imports(max(5, rounds // 3)))
     for label, make in CALLS.items():
         if given.only in label:
