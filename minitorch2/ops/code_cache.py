@@ -7,7 +7,7 @@ cannot be out of date. Importing the package makes a thousand functions from the
 table; compiling them takes longer than numpy's import.
 
     >>> scope = {}
-    >>> exec(code_of("def double(x):\n    return 2 * x\n", "<example>"), scope)
+    >>> exec(code_of("double = lambda x: 2 * x", "<example>"), scope)
     >>> scope["double"](4)
     8
 

@@ -4,8 +4,8 @@
 
 Each round measures both libraries in turn, so that whatever else the machine does meets both; the
 ratio is the median of the rounds' ratios torch / minitorch2 (above 1: minitorch2 is faster). An
-import is measured in a fresh process, warm file cache, bytecode written; a call on tensors of four elements, with one
-thread. Without torch (extra "parity") only minitorch2's own times are printed.
+import is measured in a fresh process, warm file cache, bytecode written; a call on tensors of four
+elements, with one thread. Without torch (extra "parity") only minitorch2's own times are printed.
 """
 
 import argparse
