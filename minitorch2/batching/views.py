@@ -46,9 +46,10 @@ def _squeeze(mode: VmapMode, row: Any, args: tuple) -> Any:
 
 
 def _as_strided(mode: VmapMode, row: Any, args: tuple) -> Any:
+    """The offset of a sample counts from its first element, as if it had memory of its own."""
     hidden, size, stride, offset = args[0].value, *args[1:]
     seen = hidden.layout
-    start = seen.offset if offset is None else offset
+    start = seen.offset + (offset or 0)
     return call(row, (hidden, (mode.size, *size), (seen.strides[0], *stride), start))
 
 

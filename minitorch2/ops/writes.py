@@ -69,10 +69,17 @@ def _zero_like(t):
     return _op("full", tuple(t.shape), 0, t.dtype, t.device)
 
 
+def _alone(g):
+    """A gradient whose memory starts with its first element: as_strided counts in the memory."""
+    fits = g.layout.is_contiguous() and not g.layout.offset
+    return g if fits else _op("contiguous_copy", g)
+
+
 def _scatter_view_vjp(view, scatter):
     def vjp(s, g):
         names = [name for name in s.node.op.signature.names if name not in ("self", "src")]
         where = [getattr(s, name) for name in names]
+        g = _alone(g) if view == "as_strided" else g
         seen = _op(view, g, *where)
         to_self = _op(scatter, g, _zero_like(seen), *where) if s.needs[0] else None
         to_src = seen if seen.dtype is s.src.dtype else seen.to(s.src.dtype)
@@ -158,6 +165,6 @@ defop(
     eager=_strided_add,
     method=False,
     function=False,
-    vjp=lambda s, g: (g, _op("as_strided", g, s.size, s.stride, s.storage_offset)),
+    vjp=lambda s, g: (g, _op("as_strided", _alone(g), s.size, s.stride, s.storage_offset)),
     doc="A vector with `src` added at strided places, overlaps included.",
 )
