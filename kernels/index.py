@@ -85,6 +85,8 @@ class Index:
         right = as_index(other)
         if not right.terms:
             return self
+        if len(self.terms) == len(right.terms) == 1 and not (self.terms[0][0] or right.terms[0][0]):
+            return constant(self.terms[0][1] + right.terms[0][1])
         return _collect((*self.terms, *right.terms)) if self.terms else right
 
     __radd__ = __add__
@@ -101,6 +103,12 @@ class Index:
             return self
         if self.terms == _ONE:
             return right
+        number = right.as_int()
+        if number is not None:
+            return self._times(number)
+        number = self.as_int()
+        if number is not None:
+            return right._times(number)
         return _collect(
             (_product(left_part, right_part), left_factor * right_factor)
             for left_part, left_factor in self.terms
@@ -108,6 +116,12 @@ class Index:
         )
 
     __rmul__ = __mul__
+
+    def _times(self, number: int) -> "Index":
+        """A multiple: the terms keep their order."""
+        if not number:
+            return Index(())
+        return Index(tuple((monomial, factor * number) for monomial, factor in self.terms))
 
     def as_int(self) -> int | None:
         """The value if it is a known number, else None."""

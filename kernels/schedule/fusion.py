@@ -97,10 +97,11 @@ class Fusion:
             if value in self.program.targets
         }
         self.fragile = fragile_units(self.program)
+        for number, reads in enumerate(self.reads):
+            for value in reads:
+                self.readers.setdefault(value, []).append(number)
         for target, writer in writers.items():
-            for number, reads in enumerate(self.reads):
-                if number != writer and target in reads:
-                    self.sources[writer].add(number)
+            self.sources[writer] |= set(self.readers.get(target, ())) - {writer}
             self.sources[writer] |= self.fragile - {writer}
         self.writers = set(writers.values())
         self.value_readers = {value: set() for value in self.makers}
@@ -111,9 +112,6 @@ class Fusion:
         for number, sources in enumerate(self.sources):
             for source in sources:
                 self.users[source].add(number)
-        for number, reads in enumerate(self.reads):
-            for value in reads:
-                self.readers.setdefault(value, []).append(number)
         self.reach = self._reachable()
 
     def _reachable(self) -> dict[int, int]:
