@@ -245,10 +245,12 @@ class Door:
     def open(self) -> None:
         """Put the door before the function."""
         self.public.__code__ = _through(self, self.code)
+        self.public.__wrapped__ = self.original  # type: ignore[attr-defined]  # its signature
 
     def close(self) -> None:
         """Give the function its own code back."""
         self.public.__code__ = self.code
+        self.public.__dict__.pop("__wrapped__", None)
 
 
 def _through(door: Door, code: types.CodeType) -> types.CodeType:

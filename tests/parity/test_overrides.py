@@ -352,3 +352,12 @@ def test_the_doors_close_again():
     assert [function.__code__ for function in before] == codes
     minitorch2.fx.symbolic_trace(lambda x: minitorch2.relu(x))
     assert minitorch2.overrides._users == users
+
+
+def test_signatures_are_the_functions_own():
+    import inspect
+
+    before = inspect.signature(minitorch2.nn.functional.cross_entropy)
+    with minitorch2.overrides.BaseTorchFunctionMode():
+        assert inspect.signature(minitorch2.nn.functional.cross_entropy) == before
+    assert inspect.signature(minitorch2.nn.functional.cross_entropy) == before
