@@ -151,7 +151,7 @@ def handle_torch_function(
     public_api: Callable, relevant_args: Iterable[Any], *args: Any, **kwargs: Any
 ) -> Any:
     """Ask the innermost mode, then the arguments, until one does not return NotImplemented."""
-    asked = relevant(relevant_args)
+    asked = [] if local.disabled else relevant(relevant_args)
     kinds = tuple(type(value) for value in asked)
     if local.modes and not local.off:
         before = local.modes
@@ -208,6 +208,9 @@ class BaseTorchFunctionMode(TorchFunctionMode):
 # ---- doors: see Note [Overrides cost nothing until used] -----------------------------------------
 
 
+SIMPLE: set[type] = {int, float, bool, str, type(None), slice}  # and Tensor and its own classes
+
+
 class Door:
     """Stands before a public function: asks who takes over, else calls the function's own code."""
 
@@ -228,18 +231,17 @@ class Door:
         self.original.__kwdefaults__ = public.__kwdefaults__
 
     def __call__(self, args: tuple, kwargs: dict[str, Any]) -> Any:
-        if not local.off:
-            if local.modes:
-                return handle_torch_function(self.shown, (*args, *kwargs.values()), *args, **kwargs)
-            if not local.disabled:
-                for value in (*args, *kwargs.values()):
-                    kind = type(value)
-                    if kind in PLAIN or kind in (int, float, bool, str):
-                        continue
-                    values = (*args, *kwargs.values())
-                    if relevant(values):
-                        return handle_torch_function(self.shown, values, *args, **kwargs)
+        if not local.modes:
+            for value in args:
+                if type(value) not in SIMPLE:
                     break
+            else:
+                if not kwargs:  # the usual call: nobody can take part
+                    return self.original(*args)
+        if not local.off and (local.modes or not local.disabled):
+            values = (*args, *kwargs.values())
+            if local.modes or relevant(values):
+                return handle_torch_function(self.shown, values, *args, **kwargs)
         return self.original(*args, **kwargs)
 
     def open(self) -> None:
@@ -287,6 +289,7 @@ def activate() -> None:
         _users += 1
         if _users > 1:
             return
+        SIMPLE.update(PLAIN)
         _doors[:] = [Door(function) for function in overridable()]
         for door in _doors:
             door.open()
