@@ -86,7 +86,7 @@ def associative_scan(
     leaves, spec = tree_flatten(xs)
     if not leaves or any(not isinstance(leaf, Tensor) for leaf in leaves):
         raise ArgumentTypeError("associative_scan()", "xs must be tensors", "pass tensors")
-    leaves = [leaf.movedim(dim, 0) for leaf in leaves]  # type: ignore[attr-defined]
+    leaves = [leaf.movedim(dim, 0) for leaf in leaves]
     if reverse:
         leaves = [leaf.flip((0,)) for leaf in leaves]
     length, step = leaves[0].shape[0], 1

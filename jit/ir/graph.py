@@ -384,7 +384,12 @@ def graphs_in(graph: Graph) -> Iterator[Graph]:
 def node_graphs(node: Node) -> list[Graph]:
     """The graphs among a node's arguments."""
     found: list[Graph] = []
-    map_graphs(node.args, lambda graph: found.append(graph) or graph)
+
+    def keep(graph: Graph) -> Graph:
+        found.append(graph)
+        return graph
+
+    map_graphs(node.args, keep)
     return found
 
 

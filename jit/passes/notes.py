@@ -42,7 +42,8 @@ _current = threading.local()
 def collected() -> Iterator[list[Note]]:
     """Collect the notes of this thread made inside the block."""
     before = getattr(_current, "notes", None)
-    _current.notes = found = []
+    found: list[Note] = []
+    _current.notes = found
     try:
         yield found
     finally:

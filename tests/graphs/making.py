@@ -125,10 +125,10 @@ class Maker:
         span = Span("random.py", len(self.builder.nodes) + 1)
         results = self.builder.add(op, args, Origin((span,), made_by="capture"))
         for result in results:
-            type = result.type
-            if not isinstance(type, TensorType) or type.dtype.is_complex:
+            if not isinstance(result.type, TensorType) or result.type.dtype.is_complex:
                 raise ValueError("not for the pool")
-            if numpy.prod(type.shape, dtype=int) > 300 or type.ndim > 5:
+            shape = _type(result).shape
+            if numpy.prod(shape, dtype=int) > 300 or len(shape) > 5:
                 raise ValueError("too large")
         self.pool += results
         return results[0]
@@ -141,7 +141,8 @@ class Maker:
         return pool[-1 - int(self.random.expovariate(0.35)) % len(pool)]
 
 
-def _type(value: Value) -> TensorType:
+def _type(value: Value) -> Any:
+    """The TensorType of a value; its sizes are ints here."""
     assert isinstance(value.type, TensorType)
     return value.type
 

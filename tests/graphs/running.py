@@ -130,7 +130,7 @@ def _bounds(case: Case, eager: Result) -> list[Any]:
         others.append(result(wide, compiled(wide, "eager")))
     except Exception:  # some dtype arguments have no wider form
         pass
-    bounds = []
+    bounds: list[Any] = []
     for place, array in enumerate(eager.arrays):
         if array is None:
             bounds.append(None)

@@ -235,7 +235,7 @@ def _number(x):
     return torch.cond(x.sum() > 0, lambda y: 1, lambda y: 2, (x,))
 
 
-outside = []
+outside: list[int] = []
 
 
 @pytest.mark.parametrize("program", [_writes, _appends, _differs, _number])

@@ -244,13 +244,12 @@ def capture_while_loop(
     def formals() -> list[Tensor]:
         return [_fresh(f, tuple(f.layout.shape), any(live)) for f in carried]
 
-    own = formals()
-    test = captured_part(
-        machine, "condition",
-        lambda: machine.run_lowered(lambda found: _truth(found),
-                                    [condition(*tree_unflatten(own, spec))], {}), own,
-    )  # fmt: skip
-    inside = formals()
+    own, inside = formals(), formals()
+
+    def holds() -> Any:
+        return machine.run_lowered(_truth, [condition(*tree_unflatten(own, spec))], {})
+
+    test = captured_part(machine, "condition", holds, own)
 
     def step() -> tuple:
         found = body(*tree_unflatten(inside, spec))
