@@ -176,6 +176,15 @@ def test_profiler_counts_operations_and_what_they_are_made_of(tmp_path: Any) -> 
     assert {each.key: each.count for each in found.key_averages()} == counts  # it has ended
 
 
+def test_profiler_sees_compiled_functions_as_they_were_written() -> None:
+    run = torch.compile(lambda x: (x * 2).exp())
+    x = torch.ones(3)
+    expected = run(x)
+    with profiler.profile() as found:
+        assert torch.equal(run(x), expected)
+    assert {each.key for each in found.key_averages()} >= {"mul", "exp"}
+
+
 def test_a_schedule_says_which_steps_are_recorded() -> None:
     seen: list[int] = []
     plan = profiler.schedule(wait=1, warmup=1, active=2, repeat=1)
