@@ -2,8 +2,8 @@
 
 In: a `with profile():` block. Out: its events: `key_averages().table()` sums them up by name, and
 `export_chrome_trace` writes them for chrome://tracing. An operation's time includes those it is
-made of; `self` time does not. While a profiler records, compiled functions run as they were written,
-operation by operation; what their kernels take is in the report of `mt2 explain`.
+made of; `self` time does not. While a profiler records, compiled functions run as they were
+written, operation by operation; what their kernels take is in the report of `mt2 explain`.
 
     >>> import minitorch2 as torch
     >>> with profile() as found:
