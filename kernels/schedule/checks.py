@@ -62,7 +62,7 @@ def _key(program: Program, unit: Nest | Scatter, step: Check | Require) -> Hasha
         whole &= isinstance(part, Constant | IndexValue)
         return part
 
-    value = map_expression(step.value, leaf)  # type: ignore[arg-type]
+    value = map_expression(step.value, leaf)
     return (value, step.size) if whole else None
 
 

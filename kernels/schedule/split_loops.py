@@ -133,8 +133,8 @@ def _part(
             inner[moved.name + ending] = moved.size
             known[moved.inside] = Name(moved.inside + ending, bool_dtype)
             moved = replace(moved, inside=moved.inside + ending)
-        if not isinstance(moved, Store):
-            moved = replace(moved, name=moved.name + ending)  # type: ignore[call-arg]
+        if isinstance(moved, Let | LetIndex | Window):
+            moved = replace(moved, name=moved.name + ending)
         body.append(moved)
     return replace(loop, variable=name, extent=constant(last - first), body=used(body))
 
