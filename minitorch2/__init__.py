@@ -36,6 +36,7 @@ settings         settings of the process that scripts change
 types            names for annotations
 functions        other functions: extrema, comparisons, einsum, grids
 linalg           norms, factorizations, solutions
+special          functions of mathematics: torch.special
 factor_solutions solutions from factors, of tensors, of low rank
 fft              discrete Fourier transforms
 spectra          window functions, short-time Fourier transforms

@@ -29,6 +29,7 @@ margin_loss     losses with margins, and likelihoods of numbers
 sequence_loss   CTCLoss, adaptive softmax
 containers      Sequential, ModuleList and the others
 lazy            layers whose first input tells their sizes
+tuples          a number, or one for each dimension
 utils           gradient clipping, parameters as one vector
 """
 

@@ -221,70 +221,81 @@ def _cubic_minimum(a: tuple, b: tuple, bounds: tuple[float, float] | None = None
 
 
 def strong_wolfe(
-    line: _Line,
-    t: float,
-    loss: float,
-    grad: Any,
-    slope: float,
-    c1: float = 1e-4,
-    c2: float = 0.9,
-    tolerance: float = 1e-9,
-    most: int = 25,
+    line: _Line, t: float, loss: float, grad: Any, slope: float
 ) -> tuple[float, Any, float, int]:
-    """A t whose loss fell enough (c1) and whose slope flattened enough (c2).
+    """A t whose loss fell enough and whose slope flattened enough.
 
-    Out: (loss, gradient, t, evaluations).
+    First a bracket of two points with such a t between them, then smaller brackets. Out: (loss,
+    gradient, t, evaluations).
     """
-    longest = float(line.d.abs().max())
-    start = (0.0, loss, grad.clone(), slope)
-
-    def too_high(point: tuple) -> bool:
-        return point[1] > loss + c1 * point[0] * slope
-
-    before, point, tries, done = start, line.at(t), 0, False
-    bracket: list[tuple] = []
-    while tries < most:
-        if too_high(point) or (tries > 1 and point[1] >= before[1]):
-            bracket = [before, point]
-            break
-        if abs(point[3]) <= -c2 * slope:
-            bracket, done = [point], True
-            break
-        if point[3] >= 0:
-            bracket = [before, point]
-            break
-        low = point[0] + 0.01 * (point[0] - before[0])
-        further = _cubic_minimum(before, point, (low, point[0] * 10))
-        before, point = point, line.at(further)
-        tries += 1
-    if tries == most:
-        bracket = [start, point]
-    stuck = False
-    while not done and tries < most:
-        bracket.sort(key=lambda each: each[1])
-        low_point, high_point = bracket
-        if abs(high_point[0] - low_point[0]) * longest < tolerance:
-            break
-        t = _cubic_minimum(low_point, high_point)
-        left, right = sorted((low_point[0], high_point[0]))
-        edge = 0.1 * (right - left)
-        if min(right - t, t - left) < edge:  # near an end: go there only every second time
-            if stuck or t >= right or t <= left:
-                t = right - edge if abs(t - right) < abs(t - left) else left + edge
-                stuck = False
-            else:
-                stuck = True
-        else:
-            stuck = False
-        point = line.at(t)
-        tries += 1
-        if too_high(point) or point[1] >= low_point[1]:
-            bracket = [low_point, point]
-            continue
-        if abs(point[3]) <= -c2 * slope:
-            done = True
-        elif point[3] * (high_point[0] - low_point[0]) >= 0:
-            high_point = low_point
-        bracket = [point, high_point]
-    best = min(bracket, key=lambda each: each[1])
+    search = _Search(line, loss, slope)
+    bracket = search.bracket((0.0, loss, grad.clone(), slope), t)
+    best = min(search.narrowed(bracket), key=lambda each: each[1])
     return best[1], best[2], best[0], line.count
+
+
+class _Search:
+    """The two phases of the line search; a point is (t, loss, gradient, slope)."""
+
+    enough_loss, enough_slope, tolerance, most = 1e-4, 0.9, 1e-9, 25
+
+    def __init__(self, line: _Line, loss: float, slope: float):
+        self.line, self.loss, self.slope = line, loss, slope
+        self.tries, self.done = 0, False
+
+    def too_high(self, point: tuple) -> bool:
+        """Whether the loss fell less than the slope promised."""
+        return point[1] > self.loss + self.enough_loss * point[0] * self.slope
+
+    def flat(self, point: tuple) -> bool:
+        """Whether the slope flattened enough."""
+        return abs(point[3]) <= -self.enough_slope * self.slope
+
+    def bracket(self, start: tuple, t: float) -> list[tuple]:
+        """Go further until a minimum lies between two points, or a point is good."""
+        before, point = start, self.line.at(t)
+        while self.tries < self.most:
+            if self.too_high(point) or (self.tries > 1 and point[1] >= before[1]):
+                return [before, point]
+            if self.flat(point):
+                self.done = True
+                return [point]
+            if point[3] >= 0:
+                return [before, point]
+            low = point[0] + 0.01 * (point[0] - before[0])
+            further = _cubic_minimum(before, point, (low, point[0] * 10))
+            before, point = point, self.line.at(further)
+            self.tries += 1
+        return [start, point]
+
+    def narrowed(self, bracket: list[tuple]) -> list[tuple]:
+        """Put the minimum of a cubic in place of one end, until it is good."""
+        longest, stuck = float(self.line.d.abs().max()), False
+        while not self.done and self.tries < self.most:
+            low, high = bracket = sorted(bracket, key=lambda each: each[1])
+            if abs(high[0] - low[0]) * longest < self.tolerance:
+                break
+            t, stuck = self._inside(low, high, stuck)
+            point = self.line.at(t)
+            self.tries += 1
+            if self.too_high(point) or point[1] >= low[1]:
+                bracket = [low, point]
+                continue
+            if self.flat(point):
+                self.done = True
+            elif point[3] * (high[0] - low[0]) >= 0:
+                high = low
+            bracket = [point, high]
+        return bracket
+
+    @staticmethod
+    def _inside(low: tuple, high: tuple, stuck: bool) -> tuple[float, bool]:
+        """The cubic's minimum; when it is near an end twice in turn, a place further in."""
+        t = _cubic_minimum(low, high)
+        left, right = sorted((low[0], high[0]))
+        edge = 0.1 * (right - left)
+        if min(right - t, t - left) >= edge:
+            return t, False
+        if not stuck and left < t < right:
+            return t, True
+        return (right - edge if abs(t - right) < abs(t - left) else left + edge), False
