@@ -16,7 +16,6 @@ the call runs as Python: it raises the error after the effects that precede it, 
 from __future__ import annotations
 
 import functools
-import sys
 import threading
 import types
 import warnings
@@ -35,14 +34,12 @@ from minitorch2.jit.capture.inputs import VARIES
 from minitorch2.jit.capture.program import capture, is_plain_python
 from minitorch2.jit.capture.resume.place import Place
 from minitorch2.jit.capture.resume.splice import Rest
-from minitorch2.jit.capture.resume.stop import function_of
+from minitorch2.jit.capture.resume.stop import entered
 from minitorch2.jit.capture.source import Call
 from minitorch2.jit.guards import Guard, GuardSet, short_text
 from minitorch2.jit.pieces import Piece
 
 LIMIT = 8
-LIBRARIES = ("minitorch2.", "numpy.")
-COMPILED_LIBRARIES = ("minitorch2.nn.", "minitorch2.optim.")
 
 
 class Settings(threading.local):
@@ -146,8 +143,8 @@ class CodeCache:
 
     def called(self, code: CodeType, callee: Any) -> Any:
         """A function with this code that is called at a break, compiled by itself."""
-        found = function_of(callee)
-        if found is None or found[0].__code__ is not code or not _is_compiled(found[0]):
+        found = entered(code, callee)
+        if found is None:
             return callee
         cache = self._child(code, lambda: call_through, None)
         return functools.partial(cache, found[0], *found[1])
@@ -259,14 +256,6 @@ def _varying(guard: Guard, call: Call) -> frozenset[int]:
         if type(now) is kind and now != guard.expected:
             return VARIES
     return frozenset()
-
-
-def _is_compiled(function: types.FunctionType) -> bool:
-    """Whether a function called at a break is compiled by itself: user code, modules, `optim`."""
-    name = function.__globals__.get("__name__", "")
-    if name.startswith(LIBRARIES):
-        return name.startswith(COMPILED_LIBRARIES)
-    return name == "__main__" or name.partition(".")[0] not in sys.stdlib_module_names
 
 
 def bound_to(cache: CodeCache, owner: Any) -> types.MethodType:

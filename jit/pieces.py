@@ -19,7 +19,10 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any, Protocol
 
+from minitorch2 import artifacts
+from minitorch2.artifacts import Span
 from minitorch2.jit.autodiff.runtime import GraphFailed
+from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.resume.place import Place
 from minitorch2.jit.capture.resume.splice import Rest
 from minitorch2.jit.capture.resume.stop import Stop
@@ -93,4 +96,8 @@ def go_on(piece: Piece, values: tuple) -> Any:
 
 
 def _as_it_is(code: CodeType, callee: Any) -> Any:
+    detail = f"{code.co_qualname}() is called at a break, {MAX_DEPTH} such calls deep"
+    stopped = GraphBreak("too-long", detail, Span(code.co_filename, code.co_firstlineno))
+    artifacts.emit("capture.break", code.co_qualname, stopped.text(), code=stopped.row.code,
+                   detail=detail, where=str(stopped.span))  # fmt: skip
     return callee

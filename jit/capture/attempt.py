@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import types
 from typing import Any
 
@@ -23,9 +24,16 @@ from minitorch2.jit.capture.emit import Emitter
 from minitorch2.jit.capture.graph_break import CALL, GraphBreak
 from minitorch2.jit.capture.inputs import written_apart
 from minitorch2.jit.capture.interpreter import Machine
+from minitorch2.jit.capture.resume.operations import operation_at
 from minitorch2.jit.capture.resume.place import Place
 from minitorch2.jit.capture.resume.stop import Stop, function_of
-from minitorch2.jit.capture.resume.suspend import RaisedHere, Suspended, place_of, restored
+from minitorch2.jit.capture.resume.suspend import (
+    RaisedHere,
+    Suspended,
+    leads_to,
+    place_of,
+    restored,
+)
 from minitorch2.jit.capture.source import (
     ArgumentSource,
     AttributeSource,
@@ -34,14 +42,18 @@ from minitorch2.jit.capture.source import (
 )
 from minitorch2.jit.capture.state import CaptureState, Frame
 from minitorch2.jit.capture.trace import Trace
-from minitorch2.jit.capture.values.base import NotKnown, UserRaise, Value
+from minitorch2.jit.capture.values.base import NULL, NotKnown, UserRaise, Value
 from minitorch2.jit.capture.values.objects import HOOK_TABLES
+from minitorch2.jit.capture.wrapping import OWN_TABLES
 from minitorch2.jit.capture.values.sequences import TupleValue
 from minitorch2.jit.guards import GuardSet
 from minitorch2.nn.module import Module
 from minitorch2.tensors import Tensor
 
 _MODES = ("grad_enabled", "inference", "autocast")  # of dispatch.state, and what calls leave there
+
+LIBRARIES = ("minitorch2.", "numpy.")
+ENTERED = ("minitorch2.nn.", "minitorch2.optim.")
 
 # Note [Breaks are found by running twice]
 # When an instruction breaks, part of it has happened: operands are popped, a callee has run half
@@ -101,6 +113,7 @@ class Attempt:
             _set_modes(before)
         self.finished = True
         _check_memory(state)
+        _check_containers(state)
         return self._program(result, before, after, stop)
 
     def _call(self) -> Value:
@@ -125,7 +138,13 @@ class Attempt:
         assert self.reason is not None
         place, values = place_of(self.machine, frame)
         self.reason.span = self.reason.span or frame.current.span
-        stop = Stop(place, self.reason.forgetful(), self.reason.callee)
+        callee = self.reason.callee
+        operation = operation_at(place.code, place.index)
+        if callee is not None and operation is not None and operation.callee is not None:
+            first, second = (frame.stack[operand] for operand in operation.operands[:2])
+            if not leads_to(second if first is NULL else first, callee):
+                callee = None  # native code calls it, which runs as Python
+        stop = Stop(place, self.reason.forgetful(), callee)
         self.reason.then = stop.words()
         return stop, TupleValue(values)
 
@@ -171,7 +190,8 @@ class Attempt:
         found.guards = _finished(self.guards)
         root, left = self.machine.root, self.machine.left
         if root is not None and left is not None and self.machine.left_step == root.step:
-            found.callee = left.code
+            if is_entered(left.globals.table):
+                found.callee = left.code
         return found
 
     def earlier_step(self, error: Exception, step: int | None) -> int | None:
@@ -257,6 +277,15 @@ def _emit_break(unit: str, stopped: GraphBreak) -> None:
                    detail=stopped.detail, where=str(stopped.span or ""))  # fmt: skip
 
 
+def is_entered(scope: dict[str, Any]) -> bool:
+    """Whether a function with these globals is compiled by itself when a break calls it: the
+    user's are, modules and optimizers, but not what Python and numpy bring."""
+    name = scope.get("__name__", "")
+    if name.startswith(LIBRARIES):
+        return name.startswith(ENTERED)
+    return name == "__main__" or name.partition(".")[0] not in sys.stdlib_module_names
+
+
 def call_through(function: Any, *args: Any, **kwargs: Any) -> Any:
     """A call whose function is an argument: what is compiled for functions called at a break."""
     return function(*args, **kwargs)
@@ -290,6 +319,20 @@ def _raised_text(error: Value) -> str:
 def _finished(guards: GuardSet) -> GuardSet:
     guards.compile()
     return guards
+
+
+def _check_containers(state: CaptureState) -> None:
+    """What is written must not be one object with something else that was looked at."""
+    targets = [target for target in state.effects.targets() if target.source is not None]
+    seen = [value for value in state.by_id.values() if value.source is not None] if targets else []
+    for target in targets:
+        kind = target.python_type()
+        for other in seen:
+            if other is target or other.python_type() is not kind:
+                continue
+            source = other.source
+            if not (isinstance(source, AttributeSource) and source.name in OWN_TABLES):
+                state.guard_distinct(target, other)
 
 
 def _check_memory(state: CaptureState) -> None:

@@ -35,6 +35,8 @@ from minitorch2.jit.capture.resume.splice import (
     frame_inputs,
     operation_code,
 )
+from minitorch2.jit.capture.values.objects import HOOK_TABLES
+from minitorch2.nn.module import Module
 
 Compiled = Callable[[CodeType, Any], Any]
 
@@ -214,6 +216,15 @@ class Stop:
         made = Place(place.code, index, slots, cells, (*kept, *pushed), place.globals,
                      place.globals_id)  # fmt: skip
         return Turn(made, tuple(taken))
+
+
+def entered(code: CodeType, callee: Any) -> tuple[types.FunctionType, tuple] | None:
+    """The function with this code that a call of an object runs, and what comes before its
+    arguments: of a module without hooks that is `forward`."""
+    found = function_of(callee)
+    if isinstance(callee, Module) and not any(getattr(callee, name) for name in HOOK_TABLES):
+        found = function_of(callee.forward)
+    return found if found is not None and found[0].__code__ is code else None
 
 
 def function_of(callee: Any) -> tuple[types.FunctionType, tuple] | None:

@@ -9,20 +9,24 @@ break must come earlier, where it was raised: `RaisedHere` says at which step.
 
 from __future__ import annotations
 
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.resume.liveness import cell_slots, live_slots
 from minitorch2.jit.capture.resume.place import ACTIVE, NULL, VALUE, Place, name_of
+from minitorch2.jit.capture.resume.stop import entered
 from minitorch2.jit.capture.state import Frame
 from minitorch2.jit.capture.values.base import NULL as NO_OBJECT
-from minitorch2.jit.capture.values.base import Value
+from minitorch2.jit.capture.values.base import Lazy, Value
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.exceptions import (
     ExceptionValue,
     LastInstruction,
     PreviousException,
 )
+from minitorch2.jit.capture.values.functions import FunctionValue, MethodValue
 from minitorch2.jit.capture.values.namespaces import CellValue
+from minitorch2.jit.capture.values.objects import ObjectValue
 from minitorch2.jit.capture.wrapping import cell_value
 
 if TYPE_CHECKING:
@@ -84,6 +88,22 @@ def _active_exceptions(machine: Machine, frame: Frame) -> list[Any]:
     levels = [item for item in frame.stack if isinstance(item, PreviousException)]
     before = [item.value for item in levels if item.pending]
     return [*before[1:], machine.state.exception]
+
+
+def leads_to(value: Value, code: CodeType) -> bool:
+    """Whether a call of the value runs a function with this code."""
+    if isinstance(value, Lazy):
+        if value.real is None:
+            return entered(code, value.object) is not None
+        return leads_to(value.real, code)
+    if isinstance(value, FunctionValue):
+        return value.code is code
+    if isinstance(value, MethodValue):
+        return leads_to(value.function, code)
+    if isinstance(value, ObjectValue):
+        found = [getattr(value.cls, name, None) for name in ("__call__", "forward")]
+        return any(getattr(function, "__code__", None) is code for function in found)
+    return False
 
 
 def restored(machine: Machine, place: Place, values: list[Value], objects: tuple) -> Frame:

@@ -219,7 +219,8 @@ def test_as_python(program):
 
 @pytest.mark.parametrize("cls", [Module, Derived])
 def test_modules(cls):
-    assert is_captured(both(module, lambda: (cls(), torch.ones(3))))
+    cache = both(module, lambda: (cls(), torch.ones(3)))
+    assert is_captured(cache) and cls.forward.__code__ in cache.children
 
 
 @pytest.mark.parametrize("cls", [Module, Derived])
