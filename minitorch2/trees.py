@@ -40,7 +40,6 @@ class TreeSpec:
 
 
 LEAF = TreeSpec(None, None, (), 1)
-_KINDS = (tuple, list, dict, OrderedDict, defaultdict, deque)
 
 _registered: dict[type, tuple[Callable, Callable]] = {}
 
