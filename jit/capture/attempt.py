@@ -44,8 +44,8 @@ from minitorch2.jit.capture.state import CaptureState, Frame
 from minitorch2.jit.capture.trace import Trace
 from minitorch2.jit.capture.values.base import NULL, NotKnown, UserRaise, Value
 from minitorch2.jit.capture.values.objects import HOOK_TABLES
-from minitorch2.jit.capture.wrapping import OWN_TABLES
 from minitorch2.jit.capture.values.sequences import TupleValue
+from minitorch2.jit.capture.wrapping import OWN_TABLES
 from minitorch2.jit.guards import GuardSet
 from minitorch2.nn.module import Module
 from minitorch2.tensors import Tensor

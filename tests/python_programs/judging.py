@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import minitorch2 as torch
-from tests.jit.language.judging import described_error, difference, picture
+from tests.jit.language.judging import described_error, difference, forget, picture
 from tests.python_programs.world import arguments, namespace
 from tests.python_programs.writing import Program
 
@@ -86,6 +86,7 @@ def _call(fn: Callable, scope: dict[str, Any], number: int) -> dict[str, Any]:
         except Exception as raised:
             error = raised
     seen: dict[int, int] = {}
+    forget()
     box = scope["Box"]
     return {
         "error": described_error(error, seen, True),

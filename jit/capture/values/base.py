@@ -81,6 +81,8 @@ class Value:
 
     def same_as(self, machine: Machine, other: Value) -> bool:
         """`self is other`."""
+        if self is not other:
+            machine.state.guard_distinct(self, other)
         return self is other
 
     # ---- what bytecode does with it

@@ -92,6 +92,8 @@ class GlobalsValue(Value):
             if source.trusted and not is_settled(found, self.table.get("__name__", "?")):
                 source = ConstantSource(self.table, str(source), False)
             return machine.lazy(found, GlobalSource(source, name))
+        machine.state.guard_key(ConstantSource(self.table, str(self.source), self.source.trusted),
+                                name, False)  # fmt: skip
         if not hasattr(builtins, name):
             machine.raise_(NameError, f"name '{name}' is not defined")
         return machine.trusted(getattr(builtins, name), name)

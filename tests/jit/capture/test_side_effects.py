@@ -27,6 +27,8 @@ def test_containers_and_closures_outside():
 
 
 def test_globals():
+    globals()["COUNT"] = 0
+
     def fn(x):
         global COUNT
         COUNT = COUNT + 1

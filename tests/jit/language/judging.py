@@ -177,6 +177,7 @@ def _call(fn: Callable, given: tuple, observe: Callable) -> dict[str, Any]:
         except Exception as raised:
             error = raised
     seen: dict[int, int] = {}
+    forget()
     return {
         "error": described_error(error, seen, True),
         "arguments": picture(given, seen),
@@ -241,6 +242,11 @@ def picture(value: Any, seen: dict[int, int]) -> Any:
 
 
 _alive: list[Any] = []  # an address seen is not given to another object
+
+
+def forget() -> None:
+    """Begin pictures anew."""
+    _alive.clear()
 
 
 def own_attributes(value: Any, seen: dict[int, int]) -> Any:
