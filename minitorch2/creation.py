@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy
 
-from minitorch2 import dtypes
+from minitorch2 import dtypes, formats
 from minitorch2.batching.batched import batched_as
 from minitorch2.devices import as_device, require_available
 from minitorch2.dispatch import call, state
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, OperationError
+from minitorch2.ops import ordering
+from minitorch2.ops.infer import pointwise_layout
 from minitorch2.ops.signature import as_variadic
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor, fake_tensor, wrap
@@ -163,6 +165,20 @@ def full(
     return _finished(_op("full", sizes, fill_value, dtype, device), requires_grad)
 
 
+def _made_like(input: Tensor, make: Any, memory_format: Any = None) -> Tensor:
+    """What `make(sizes)` gives, laid out in memory as `input` is (or as `memory_format` says)."""
+    shape = tuple(input.layout.shape)
+    preserved = memory_format is None or memory_format is formats.preserve_format
+    if not preserved:
+        return ordering.ordered(make(shape), memory_format)
+    if input.layout.is_contiguous() or not input.has_elements:
+        return make(shape)
+    strides = pointwise_layout(shape, [input.layout]).strides
+    order = sorted(range(len(shape)), key=lambda dim: strides[dim], reverse=True)
+    turned = make(tuple(shape[dim] for dim in order))
+    return turned.permute(*(order.index(dim) for dim in range(len(shape)))).detach()
+
+
 def _like(name: str, value: int) -> Any:
     def function(
         input: Tensor,
@@ -172,8 +188,8 @@ def _like(name: str, value: int) -> Any:
         requires_grad: bool = False,
         memory_format: Any = None,
     ) -> Tensor:
-        shape = tuple(input.layout.shape)
-        made = _op("full", shape, value, dtype or input.dtype, device or input.device)
+        kind = value, dtype or input.dtype, device or input.device
+        made = _made_like(input, lambda shape: _op("full", shape, *kind), memory_format)
         return _finished(made if input.has_elements else batched_as(made, input), requires_grad)
 
     function.__name__ = function.__qualname__ = name
@@ -192,10 +208,11 @@ def full_like(
     dtype: dtypes.dtype | None = None,
     device: Any = None,
     requires_grad: bool = False,
+    memory_format: Any = None,
 ) -> Tensor:
     """A tensor with the shape and dtype of `input`, filled with one value."""
-    shape = tuple(input.layout.shape)
-    made = _op("full", shape, fill_value, dtype or input.dtype, device or input.device)
+    kind = fill_value, dtype or input.dtype, device or input.device
+    made = _made_like(input, lambda shape: _op("full", shape, *kind), memory_format)
     return _finished(made if input.has_elements else batched_as(made, input), requires_grad)
 
 
@@ -271,9 +288,11 @@ def rand_like(
     dtype: dtypes.dtype | None = None,
     device: Any = None,
     requires_grad: bool = False,
+    memory_format: Any = None,
 ) -> Tensor:
     """Uniform numbers in [0, 1) with the shape and dtype of `input`."""
-    made = _op("rand", tuple(input.layout.shape), dtype or input.dtype, None, None)
+    kind = dtype or input.dtype, None, None
+    made = _made_like(input, lambda shape: _op("rand", shape, *kind), memory_format)
     return _finished(made, requires_grad)
 
 
@@ -283,9 +302,11 @@ def randn_like(
     dtype: dtypes.dtype | None = None,
     device: Any = None,
     requires_grad: bool = False,
+    memory_format: Any = None,
 ) -> Tensor:
     """Normal numbers with the shape and dtype of `input`."""
-    made = _op("randn", tuple(input.layout.shape), dtype or input.dtype, None, None)
+    kind = dtype or input.dtype, None, None
+    made = _made_like(input, lambda shape: _op("randn", shape, *kind), memory_format)
     return _finished(made, requires_grad)
 
 

@@ -141,13 +141,15 @@ def _backward(library: Any, tensors: list[Any], leaves: list[Any]) -> None:
 def differences(want: Outcome, got: Outcome, bitwise: bool, torch: bool = False) -> list[str]:
     """What is not the same, in words."""
     found = _compare_errors("error", want.error, got.error, torch)
-    found += _compare_lists("result", want.results, got.results, bitwise)
-    found += _compare_lists("input", want.inputs, got.inputs, bitwise)
+    loose = TOLERANCE["float32"] if torch else 0.0  # doubles may have been computed from floats
+    found += _compare_lists("result", want.results, got.results, bitwise, loose)
+    found += _compare_lists("input", want.inputs, got.inputs, bitwise, loose)
     if not found:
         if isinstance(want.backward_error, SavedTensorModified) and got.backward_error is None:
             return []  # a functional graph has no writes: nothing it saved is modified
         found += _compare_errors("backward", want.backward_error, got.backward_error, torch)
-        found += _compare_lists("gradient", want.gradients, got.gradients, False)
+        if not (torch and want.backward_error and got.backward_error):  # nobody promises a part
+            found += _compare_lists("gradient", want.gradients, got.gradients, False, loose)
     if want.sharing != got.sharing and not found:
         found.append(f"sharing {got.sharing}, expected {want.sharing}")
     if want.drawn != got.drawn and not torch:
@@ -168,13 +170,15 @@ def _compare_errors(
     return [] if same else [f"{what} {got!r}, expected {want!r}"]
 
 
-def _compare_lists(what: str, want: list[Any], got: list[Any], bitwise: bool) -> list[str]:
+def _compare_lists(
+    what: str, want: list[Any], got: list[Any], bitwise: bool, loose: float = 0.0
+) -> list[str]:
     if len(want) != len(got):
         return [f"{len(got)} {what}s, expected {len(want)}"]
     pairs = list(enumerate(zip(want, got, strict=True)))
     if what == "gradient":  # 0 * inf of a result that was overwritten: not computed when compiled
         pairs = [(i, (a, _where_finite(a, b))) for i, (a, b) in pairs]
-    return [f"{what} {i}: {text}" for i, (a, b) in pairs for text in _compare(a, b, bitwise)]
+    return [f"{what} {i}: {text}" for i, (a, b) in pairs for text in _compare(a, b, bitwise, loose)]
 
 
 def _where_finite(want: Any, got: Any) -> Any:
@@ -184,7 +188,7 @@ def _where_finite(want: Any, got: Any) -> Any:
     return *got[:4], numpy.where(numpy.isfinite(want[4]), got[4], want[4])
 
 
-def _compare(want: Any, got: Any, bitwise: bool) -> list[str]:
+def _compare(want: Any, got: Any, bitwise: bool, loose: float = 0.0) -> list[str]:
     if not isinstance(want, tuple) or not isinstance(got, tuple) or len(want) != 5 != len(got):
         same = type(want) is type(got) and want == got or got != got and want != want
         return [] if same else [f"{got!r}, expected {want!r}"]
@@ -194,7 +198,7 @@ def _compare(want: Any, got: Any, bitwise: bool) -> list[str]:
     a, b = want[4], got[4]
     if a.dtype.kind == "f" and not bitwise:
         finite = numpy.abs(a[numpy.isfinite(a)])
-        tolerance = TOLERANCE[want[0]]
+        tolerance = max(TOLERANCE[want[0]], loose)
         with numpy.errstate(all="ignore"):
             scale = tolerance * (1 + finite.max(initial=0))
             same = numpy.isclose(a, b, tolerance, scale, equal_nan=True)
