@@ -89,9 +89,8 @@ def _pairs(name: str, function: Function, *shapes: tuple[int, ...], **how: str) 
                     shapes, **how)  # fmt: skip
 
 
-def _all() -> list[Workload]:
-    row, odd_row = (1000,), (777,)
-    found = [
+def _elementwise() -> list[Workload]:
+    return [
         _pairs("copy", lambda x: x.clone(), BIG),
         _pairs("add", lambda x, y: x + y, BIG, BIG),
         _pairs("gelu", lambda x: F.gelu(x), BIG),
@@ -102,9 +101,15 @@ def _all() -> list[Workload]:
         _pairs("pow log", lambda x: torch.log1p(x.abs()) ** 1.5, BIG),
         _pairs("fmod", lambda x, y: torch.fmod(x, y) + torch.remainder(x, 0.7), BIG, BIG),
         _pairs("where clamp", lambda x, y: torch.where(x > y, x, y).clamp(-1, 1), BIG, BIG),
-        _pairs("bias", lambda x, b: torch.relu(x + b), ODD, odd_row),
+        _pairs("bias", lambda x, b: torch.relu(x + b), ODD, (777,)),
         _pairs("adam", _adam, BIG, BIG, BIG, BIG),
         _pairs("dropout", lambda x: F.dropout(x, 0.1), BIG),
+    ]
+
+
+def _rows() -> list[Workload]:
+    row, odd_row = (1000,), (777,)
+    return [
         _pairs("softmax", lambda x: torch.softmax(x, -1), BIG),
         _pairs("softmax", lambda x: torch.softmax(x, -1), ODD),
         _pairs("softmax", lambda x: torch.softmax(x, -1), LONG),
@@ -121,6 +126,11 @@ def _all() -> list[Workload]:
         _pairs("var", lambda x: x.var(-1), BIG),
         _pairs("norm", lambda x: (x * x).sum().sqrt(), BIG),
         _pairs("cumsum", lambda x: x.cumsum(-1), BIG),
+    ]
+
+
+def _movements_and_products() -> list[Workload]:
+    return [
         _pairs("transpose", lambda x: x.t().contiguous(), BIG),
         _pairs("transpose add", lambda x, y: x.t() + y, BIG, (1000, 2000)),
         _pairs("permute", lambda x: x.permute(2, 0, 1).contiguous(), (100, 200, 96)),
@@ -141,6 +151,10 @@ def _all() -> list[Workload]:
         _pairs("conv 3x3", lambda x, w: F.conv2d(x, w, padding=1),
                (16, 32, 31, 33), (48, 32, 3, 3)),
     ]  # fmt: skip
+
+
+def _types_and_layouts() -> list[Workload]:
+    found = []
     for kind in ("f64", "bf16", "f16"):
         found += [
             _pairs("add", lambda x, y: x + y, BIG, BIG, dtype=kind),
@@ -161,4 +175,4 @@ def _all() -> list[Workload]:
     return found
 
 
-WORKLOADS = tuple(_all())
+WORKLOADS = (*_elementwise(), *_rows(), *_movements_and_products(), *_types_and_layouts())

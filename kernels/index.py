@@ -99,16 +99,9 @@ class Index:
 
     def __mul__(self, other: "Index | int") -> "Index":
         right = as_index(other)
-        if right.terms == _ONE:
-            return self
-        if self.terms == _ONE:
-            return right
-        number = right.as_int()
-        if number is not None:
-            return self._times(number)
-        number = self.as_int()
-        if number is not None:
-            return right._times(number)
+        for number, other_side in ((right.as_int(), self), (self.as_int(), right)):
+            if number is not None:  # the terms keep their order
+                return Index(tuple((m, f * number) for m, f in other_side.terms) if number else ())
         return _collect(
             (_product(left_part, right_part), left_factor * right_factor)
             for left_part, left_factor in self.terms
@@ -116,12 +109,6 @@ class Index:
         )
 
     __rmul__ = __mul__
-
-    def _times(self, number: int) -> "Index":
-        """A multiple: the terms keep their order."""
-        if not number:
-            return Index(())
-        return Index(tuple((monomial, factor * number) for monomial, factor in self.terms))
 
     def as_int(self) -> int | None:
         """The value if it is a known number, else None."""
@@ -144,7 +131,6 @@ class Index:
 
 
 Ranges = Mapping[str, Index]
-_ONE = (((), 1),)
 
 
 def constant(value: int) -> Index:

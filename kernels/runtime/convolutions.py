@@ -9,10 +9,10 @@ stride, in which a step of one place is a step of one element: the window of pla
 place 0, p elements further on. A table of offsets says where its elements lie.
 
     >>> import numpy
-    >>> image, weight = numpy.ones((1, 2, 20, 20), "f4"), numpy.ones((3, 2, 3, 3), "f4")
+    >>> image, weight = numpy.ones((1, 4, 20, 20), "f4"), numpy.ones((8, 4, 3, 3), "f4")
     >>> found = convolution(image, weight, (1, 1), (1, 1), (1, 1), 1)
     >>> found.shape, found[0, 0, 5, 5].item(), found[0, 0, 0, 0].item()
-    ((1, 3, 20, 20), 18.0, 8.0)
+    ((1, 8, 20, 20), 36.0, 16.0)
 
 Source: implicit convolution (Chetlur et al., "cuDNN", 2014); planes by remainder are polyphase
 filters (Bellanger, 1976).

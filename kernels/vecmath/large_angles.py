@@ -7,8 +7,8 @@ comes to a multiple of pi / 2 is 2^-62, so that at least 75 bits of r are right.
 
 >>> import numpy as np
 >>> r, error, n = reduce_large(np.float64(1e30))
->>> np.cos(r), n & 3  # sin(1e30) is -cos(r)
-(np.float64(0.09011690191213805), np.int64(3))
+>>> np.sin(r), n & 3  # sin(1e30) is -sin(r)
+(np.float64(-0.009331468931175825), np.int64(2))
 
 Source: M. Payne and R. Hanek, "Radian reduction for trigonometric functions" (1983).
 """
