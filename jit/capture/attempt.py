@@ -141,7 +141,7 @@ class Attempt:
         callee = self.reason.callee
         operation = operation_at(place.code, place.index)
         if callee is not None and operation is not None and operation.callee is not None:
-            first, second = (frame.stack[operand] for operand in operation.operands[:2])
+            first, second = frame.stack[-operation.popped], frame.stack[1 - operation.popped]
             if not leads_to(second if first is NULL else first, callee):
                 callee = None  # native code calls it, which runs as Python
         stop = Stop(place, self.reason.forgetful(), callee)

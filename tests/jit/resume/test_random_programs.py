@@ -44,7 +44,8 @@ def main() -> None:
     """Judge programs until the time is over."""
     end = time.monotonic() + float(sys.argv[1])
     seed = first = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
-    bad, reasons = 0, Counter()
+    bad = 0
+    reasons: Counter[str] = Counter()
     while time.monotonic() < end:
         verdict = left_often(seed)
         reasons.update(set(verdict.breaks))
