@@ -11,14 +11,15 @@ Source: `minitorch2.backends.primitives` asks for this file by name.
 """
 
 from collections.abc import Callable
+from typing import cast
 
 import numpy
 
 from minitorch2.dtypes import from_short
 from minitorch2.kernels.codegen.expressions import expression_text
 from minitorch2.kernels.index import symbol
-from minitorch2.kernels.loop_ir import Load, Name
-from minitorch2.kernels.lower.expressions import lower_expression
+from minitorch2.kernels.loop_ir import Expression, Load, Name
+from minitorch2.kernels.lower.expressions import Operand, lower_expression
 from minitorch2.kernels.runtime.compile import compile_kernel
 from minitorch2.kernels.runtime.launcher import direct
 from minitorch2.kernels.runtime.signature import KernelSignature
@@ -36,7 +37,9 @@ def kernel(name: str, kinds: tuple[str, ...], writes_first: bool = False) -> Cal
     """
     row = lookup(name)
     short = next(kind for kind in kinds if kind.startswith("f"))
-    arrays, scalars, operands = [], [], {}
+    arrays: list[tuple[str, str]] = []
+    scalars: list[str] = []
+    operands: dict[str, Operand] = {}
     for index, (parameter, kind) in enumerate(zip(row.signature.parameters, kinds, strict=True)):
         if kind:
             arrays.append((f"x{index}", kind))
@@ -44,7 +47,7 @@ def kernel(name: str, kinds: tuple[str, ...], writes_first: bool = False) -> Cal
         else:
             scalars.append(f"s{index}")
             operands[parameter.name] = Name(f"s{index}", from_short(short))
-    value = lower_expression(row.expr, operands, from_short(short))
+    value = cast(Expression, lower_expression(row.expr, operands, from_short(short)))
     result = arrays[0][0] if writes_first else "result"
     names = [each for each, _ in arrays] + ([] if writes_first else [result]) + scalars
     source = (

@@ -344,6 +344,8 @@ class OpNode(Node):
     """
 
     __slots__ = ("arguments", "freed")
+    arguments: tuple[Any, ...]
+    freed: bool
     op: Any
     saved_as: type[Saved]
     keeps: tuple[tuple[int, bool], ...]  # the tensor parameters, and whether each is saved

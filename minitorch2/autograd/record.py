@@ -135,9 +135,5 @@ def record_write(target: Tensor, source: Any) -> None:
         node.arguments = (spec_of(target), *node.arguments[1:])
     else:
         window = window_of(view.base, target, view.steps) if state.tracer is None else None
-        node = CopySlices(view.base, view.steps, source, window)
-        view.base.set_history(node)
+        view.base.set_history(CopySlices(view.base, view.steps, source, window))
     storage.graph_version += 1
-    if view is None:
-        return
-    view.base.key = None
