@@ -14,6 +14,7 @@ Files, in reading order:
     simplify_views                     fewer views
     join_slices                        no cutting apart to join again
     fold_constants                     compute what no input changes
+    fold_batch_norm                    scales of channels go into weights
     rewrite                            the engine for rules written as text
     rules                              the rules
     eliminate_common_subexpressions    each expression once

@@ -28,6 +28,7 @@ from minitorch2.jit.passes.canonicalize import canonicalize
 from minitorch2.jit.passes.eliminate_casts import eliminate_casts
 from minitorch2.jit.passes.eliminate_common_subexpressions import eliminate_common_subexpressions
 from minitorch2.jit.passes.eliminate_dead_code import eliminate_dead_code
+from minitorch2.jit.passes.fold_batch_norm import fold_batch_norm
 from minitorch2.jit.passes.fold_constants import fold_constants
 from minitorch2.jit.passes.join_slices import join_slices
 from minitorch2.jit.passes.notes import Note, collected, repeat
@@ -45,6 +46,7 @@ PIPELINE: tuple[Pass, ...] = (
     simplify_views,
     join_slices,
     fold_constants,
+    fold_batch_norm,
     apply_rules,
     eliminate_common_subexpressions,
     eliminate_dead_code,
