@@ -18,6 +18,7 @@ from pathlib import Path
 import click
 
 from minitorch2.cli.render import Page
+from minitorch2.ops.short_ways import has_one, source_of
 from minitorch2.ops.table import KINDS, Op, all_ops, lookup
 
 MEANINGS = {
@@ -123,6 +124,10 @@ def _one(page: Page, op: Op) -> None:
     ]
     rows += [(field, _place(getattr(op, field))) for field in FUNCTIONS]
     page.table([row for row in rows if row[1]], ("bold", ""))
+    if has_one(op):
+        page.blank()
+        page.write("its short way, made from the row (minitorch2/ops/short_ways.py):", "dim")
+        page.write(source_of(op).rstrip())
 
 
 def _place(function: Callable | None) -> str:

@@ -388,7 +388,7 @@ class OpNode(Node):
     def apply(self, grads: tuple) -> tuple:
         """Run the vjp; one gradient or None for each edge."""
         op = self.op
-        turned = op.conjugates and any([g is not None and g.dtype.is_complex for g in grads])
+        turned = op.conjugates and any(g is not None and g.dtype.is_complex for g in grads)
         if turned:
             grads = tuple(map(conjugate, grads))
         found = op.vjp(self.saved(), *grads)

@@ -169,9 +169,7 @@ def source_of(op: Op) -> str:
         same = _SAME.format(name) if index else ""
         parts += [part.format(name, same=same) for part in (_OPERAND, number, _OTHERWISE)]
     parts += [_DTYPES]
-    if row.plain > 1 and not isinstance(
-        _compute(row), WITH_OUT
-    ):
+    if row.plain > 1 and not isinstance(_compute(row), WITH_OUT):
         parts += [_TYPED.format(name) for name in operands]
     arrays = [f"{name}_array" for name in operands]
     if row.usual is None:
@@ -216,6 +214,11 @@ def install(op: Op) -> bool:
         return False
     op.short = lambda *operands: make(op)(*operands)
     return True
+
+
+def has_one(op: Op) -> bool:
+    """Whether the row has a short way."""
+    return op.short is not _no_short_way
 
 
 def _no_short_way(*operands: Any) -> None:
