@@ -16,6 +16,7 @@ the call runs as Python: it raises the error after the effects that precede it, 
 from __future__ import annotations
 
 import functools
+import os
 import threading
 import types
 import warnings
@@ -26,11 +27,13 @@ from typing import Any
 
 from minitorch2 import artifacts
 from minitorch2.dispatch import state
+from minitorch2.errors import CompileError
 from minitorch2.jit.autodiff.runtime import GraphFailed
 from minitorch2.jit.capture.attempt import call_through
 from minitorch2.jit.capture.captured import CapturedProgram
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.inputs import VARIES
+from minitorch2.jit.capture.marks import check_marks
 from minitorch2.jit.capture.program import capture, is_plain_python
 from minitorch2.jit.capture.resume.place import Place
 from minitorch2.jit.capture.resume.splice import Rest
@@ -46,6 +49,7 @@ class Settings(threading.local):
     """What this thread wants: `error_on_break` overrules what the compiled function was given."""
 
     error_on_break: bool | None = None
+    stance: str = "default"  # see `compiler.set_stance`
 
 
 settings = Settings()
@@ -113,6 +117,8 @@ class CodeCache:
     def _miss(self, key: Hashable, args: tuple, kwargs: dict[str, Any]) -> Any:
         if state.capturing or state.modes or is_plain_python(self.fn):
             return self.fn(*args, **kwargs)
+        if settings.stance != "default" and self._refuses(key, args, kwargs):
+            return self.fn(*args, **kwargs)
         with self._lock:
             entry = self._find(key, args, kwargs)
             if entry is None:
@@ -154,18 +160,53 @@ class CodeCache:
         found = family.children.get(key)
         if found is None:
             with family._lock:
-                unit = f"{family.unit}.{len(family.children) + 1}"
+                unit = family._unit_of(place.code if place is not None else key)
                 made = CodeCache(make(), unit, family.compile_program, False, family.dynamic,
                                  recompiles=family.recompiles, breaks=family.breaks, place=place,
                                  root=family)  # fmt: skip
                 found = family.children.setdefault(key, made)
         return found
 
+    def _unit_of(self, code: Any) -> str:
+        """The name of a part: `train.py:step#0.3`, and `train.py:helper#step0.4` in a callee."""
+        number = len(self.children) + 1
+        own, _, count = self.unit.partition("#")
+        file, name = os.path.basename(code.co_filename), code.co_qualname.replace("<locals>.", "")
+        stem = f"{file}:{name.replace('<lambda>', 'lambda')}"
+        if stem == own:
+            return f"{self.unit}.{number}"
+        return f"{stem}#{own.rpartition(':')[2]}{count}.{number}"
+
     def all_entries(self) -> Iterator[Entry]:
         """Everything that was compiled: for the function, then for its places and callees."""
         for cache in (self, *self.children.values()):
             for entries in cache.entries.values():
                 yield from entries
+
+    def _refuses(self, key: Hashable, args: tuple, kwargs: dict[str, Any]) -> bool:
+        """Whether the stance of this thread lets the call run as Python, or not at all."""
+        first = not self.entries
+        if settings.stance == "fail_on_recompile" and not first:
+            guards = self.entries[key][-1].guards if key in self.entries else None
+            why = "another signature"
+            if guards is not None:
+                why = guards.explain_failure(args, kwargs)
+            raise CompileError(
+                f"a call of {self.unit}",
+                f"it would be compiled again: {why}",
+                "keep what changed the same, or set another stance",
+            )
+        return settings.stance == "force_eager" or (
+            settings.stance == "eager_on_recompile" and not first
+        )
+
+    def forget(self) -> None:
+        """Everything that was compiled is gone, and what was learned of sizes that change."""
+        with self._lock:
+            self.entries, self.children, self.free_sizes = {}, {}, {}
+            self.recompiles.clear()
+            self.breaks.clear()
+            self._warned = False
 
     def _find(self, key: Hashable, args: tuple, kwargs: dict[str, Any]) -> Entry | None:
         """Another thread may have added the entry in the meantime."""
@@ -193,6 +234,7 @@ class CodeCache:
             program = capture(self.fn, args, kwargs, unit=self.unit, dynamic=self.dynamic,
                               free_sizes=self.free_sizes, place=self.place,
                               resume=not whole)  # fmt: skip
+            check_marks(program, program.guards.call_of(args, kwargs))
         except GraphBreak as stopped:
             if whole:
                 raise stopped.as_error() from None

@@ -1,7 +1,8 @@
 """torch.compiler: questions about, and switches for, compilation.
 
-In: functions, or nothing. Out: whether capture is running, a function that is never captured, a
-region in which a graph break is an error, the names of the backends.
+In: functions, tensors, or nothing. Out: whether capture is running, functions that are captured in
+another way or never, sizes that are marked, a region in which a graph break is an error, the names
+of the backends.
 
     >>> is_compiling()
     False
@@ -12,21 +13,36 @@ Source: torch.compiler's documentation.
 import contextlib
 import functools
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from minitorch2 import compiling
 from minitorch2.dispatch import is_compiling, state
+from minitorch2.errors import ArgumentValueError
+from minitorch2.jit import cache
 from minitorch2.jit.cache import settings
+from minitorch2.jit.capture.marks import mark_dynamic, mark_static
 from minitorch2.nn.module import Module
+from minitorch2.tensors import Tensor
 
 __all__ = [
+    "allow_in_graph",
+    "assume_constant_result",
+    "config",
     "disable",
     "error_on_graph_break",
+    "explain",
     "is_compiling",
     "is_dynamo_compiling",
     "list_backends",
+    "mark_dynamic",
+    "mark_static",
+    "maybe_mark_dynamic",
     "register_backend",
+    "reset",
+    "set_stance",
 ]
+STANCES = ("default", "force_eager", "eager_on_recompile", "fail_on_recompile")
 
 
 def is_dynamo_compiling() -> bool:
@@ -72,6 +88,123 @@ def error_on_graph_break(error_on_graph_break: bool = True) -> Iterator[None]:
         yield
     finally:
         settings.error_on_break = before
+
+
+def allow_in_graph(fn: Any) -> Any:
+    """Functions that capture does not read through: they run on tensors without numbers, and their
+    operations go into the graph. Nothing else that they do is seen, or done again.
+
+    Source: torch.compiler.allow_in_graph.
+    """
+    for function in fn if isinstance(fn, (list, tuple)) else [fn]:
+        function._minitorch2_in_graph = True
+    return fn
+
+
+def assume_constant_result(fn: Callable) -> Callable:
+    """A function that gives the same in each call: capture calls it once and keeps the result.
+
+    Source: torch.compiler.assume_constant_result.
+    """
+    fn._minitorch2_constant = True  # type: ignore[attr-defined]
+    return fn
+
+
+def maybe_mark_dynamic(tensor: Tensor, index: int | tuple[int, ...]) -> None:
+    """Sizes that may vary: capture finds out by itself, at the second value.
+
+    Source: torch._dynamo.maybe_mark_dynamic.
+    """
+
+
+def reset() -> None:
+    """Forget everything that was compiled in this process.
+
+    Source: torch.compiler.reset.
+    """
+    for reference in list(compiling._compiled):
+        compiled = reference()
+        if compiled is not None:
+            compiled.cache.forget()
+
+
+class set_stance(contextlib.ContextDecorator):
+    """What calls of compiled functions do in this thread, from now on or inside `with`.
+
+    `default`; `force_eager`: what is not compiled yet runs as Python; `eager_on_recompile`: so does
+    what would be compiled again; `fail_on_recompile`: that raises CompileError. What was compiled
+    already is used as it is, except by `force_eager`, which leaves it aside.
+
+    Source: torch.compiler.set_stance.
+    """
+
+    def __init__(self, stance: str = "default"):
+        if stance not in STANCES:
+            raise ArgumentValueError(
+                f"set_stance({stance!r})", "no such stance", f"use one of {', '.join(STANCES)}"
+            )
+        self.stance, self.before = stance, settings.stance
+        settings.stance = stance
+
+    def __enter__(self) -> None:
+        settings.stance = self.stance
+
+    def __exit__(self, *exc: object) -> None:
+        settings.stance = self.before
+
+
+class Config:
+    """`torch._dynamo.config`: `recompile_limit` (also `cache_size_limit`) is how often one function
+    is compiled before further calls run as Python. `suppress_errors` says what is so anyway: a call
+    that capture fails on runs as Python.
+    """
+
+    suppress_errors = True
+
+    @property
+    def recompile_limit(self) -> int:
+        """How many entries one signature of a compiled function may have."""
+        return cache.LIMIT
+
+    @recompile_limit.setter
+    def recompile_limit(self, limit: int) -> None:
+        cache.LIMIT = limit
+
+    cache_size_limit = recompile_limit
+
+
+config = Config()
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What `explain` found in one call; its text is the report."""
+
+    graph_count: int
+    graph_break_count: int
+    op_count: int
+    break_reasons: tuple[str, ...]
+
+    def __str__(self) -> str:
+        counts = f"Graph Count: {self.graph_count}\nGraph Break Count: {self.graph_break_count}\n"
+        return "\n".join([f"{counts}Op Count: {self.op_count}", *self.break_reasons])
+
+
+def explain(fn: Callable) -> Callable[..., Explanation]:
+    """A function that calls `fn` once, captured, and tells how many graphs that made and why.
+
+    Source: torch._dynamo.explain.
+    """
+
+    def explained(*args: Any, **kwargs: Any) -> Explanation:
+        compiled = compiling.compile(fn, backend="eager")
+        compiled(*args, **kwargs)
+        inner = getattr(compiled, "_compiled", compiled)
+        totals, breaks = inner.totals(), inner.cache.breaks
+        reasons = tuple(one.text() for one in breaks)
+        return Explanation(totals["graphs"], len(breaks), totals["nodes"], reasons)
+
+    return explained
 
 
 def register_backend(name: str, backend: Callable) -> None:

@@ -34,7 +34,7 @@ from minitorch2.artifacts import emit, listening, wants
 from minitorch2.autograd.modes import enable_grad
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, Mt2Error
 from minitorch2.jit.autodiff.runtime import CompiledProgram
-from minitorch2.jit.cache import CodeCache
+from minitorch2.jit.cache import CodeCache, settings
 from minitorch2.jit.capture.program import CapturedProgram
 from minitorch2.jit.ir.graph import Graph
 from minitorch2.jit.ir.interpreter import interpret, run_captured
@@ -299,6 +299,8 @@ class CompiledFunction:
                 yield entry.program, program if isinstance(program, CompiledProgram) else None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if settings.stance == "force_eager":
+            return self.original(*args, **kwargs)
         return self.cache(*args, **kwargs)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:

@@ -15,6 +15,7 @@ from minitorch2.dispatch import below_modes
 from minitorch2.dtypes import float64
 from minitorch2.jit import guards as kinds
 from minitorch2.jit.capture.graph_break import GraphBreak
+from minitorch2.jit.capture.marks import dynamic_sizes, static_sizes
 from minitorch2.jit.capture.mode import CaptureMode, tensor_type
 from minitorch2.jit.capture.source import ConstantSource, Source
 from minitorch2.jit.capture.state import CaptureState, InputTensor
@@ -56,6 +57,9 @@ class Inputs:
         if not source.trusted:
             number = len(state.inputs)
             state.guards.add(kinds.tensor_guard(source, object, free, number, state.span()))
+            for place, (low, high) in dynamic_sizes(object).items():
+                if place in free and (low, high) != (2, None):
+                    state.guard_size_between(source, place, low, high)
         fake = self._fake_of(object, free)
         strides = tuple(fake.layout.strides)
         whole = strides == contiguous_strides(tuple(fake.layout.shape)) if not free else True
@@ -74,15 +78,17 @@ class Inputs:
         sizes, strides = object.layout.shape, object.layout.strides
         if tuple(strides) != contiguous_strides(sizes) or type(object) is not Tensor:
             return frozenset()
-        asked = self.free_sizes(str(source))
-        return frozenset(i for i, size in enumerate(sizes) if (asked is True or i in asked)
-                         and size >= 2)  # fmt: skip
+        asked, marked = self.free_sizes(str(source)), dynamic_sizes(object)
+        fixed = static_sizes(object)
+        return frozenset(i for i, size in enumerate(sizes) if size >= 2 and i not in fixed
+                         and (asked is True or i in asked or i in marked))  # fmt: skip
 
     def _fake_of(self: Any, object: Tensor, free: frozenset[int]) -> Tensor:
         layout = object.layout
         environment = self.state.environment
+        bounds = dynamic_sizes(object)
         shape = tuple(
-            environment.new_size(size) if index in free else size
+            environment.new_size(size, *bounds.get(index, (2, None))) if index in free else size
             for index, size in enumerate(layout.shape)
         )
         strides = contiguous_strides(shape) if free else tuple(layout.strides)

@@ -229,6 +229,12 @@ class CaptureState:
         self._plain("value", source, f"<{name}>.__eq__({{0}}, <VALUE>) is not True",
                     f"was {value!r}", VALUE=value, **{name: base})  # fmt: skip
 
+    def guard_size_between(self, source: Source, place: int, low: int, high: int | None) -> None:
+        """The bounds that the user gave for a size."""
+        size = f"{{0}}.layout.shape[{place}]"
+        test = f"not {low} <= {size}" if high is None else f"not {low} <= {size} <= {high}"
+        self._plain("size", source, test, f"had a size between {low} and {high or 'any'}")
+
     def guard_order(self, source: Source | None, items: list) -> None:
         """The items of a set in the order in which it is gone through."""
         self._plain("keys", source, "list({0}) != <ITEMS>", "had another order", ITEMS=items)

@@ -16,12 +16,14 @@ from minitorch2.jit.capture.rules.constructors import CLASS_RULES
 from minitorch2.jit.capture.rules.copying import deep, shallow
 from minitorch2.jit.capture.rules.library import call_descriptor, call_library, is_descriptor
 from minitorch2.jit.capture.rules.package import package_rule, run_directly, stopping
+from minitorch2.jit.capture.source import ConstantSource
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, Value
 from minitorch2.jit.capture.values.constants import FIXED, is_constant
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.natives import MAKERS, MUTABLE
 from minitorch2.jit.capture.values.sequences import ListValue, TupleValue
 from minitorch2.jit.capture.values.tensors import TensorValue
+from minitorch2.tensors import Tensor
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
@@ -95,8 +97,13 @@ def _making(cls: type) -> Rule:
 
 def function_rule(function: Any) -> Any:
     """The rule for a Python function, or None when it is inlined."""
-    if "_minitorch2_disabled" in function.__dict__:
-        return stopping("disabled")
+    if function.__dict__:
+        if "_minitorch2_disabled" in function.__dict__:
+            return stopping("disabled")
+        if "_minitorch2_in_graph" in function.__dict__:
+            return run_directly
+        if "_minitorch2_constant" in function.__dict__:
+            return run_once
     if function.__module__ == "copy" and function.__name__ in COPIES:
         return COPIES[function.__name__]
     if (function.__module__ or "").partition(".")[0] == "numpy":
@@ -109,6 +116,16 @@ def function_rule(function: Any) -> Any:
 
 
 COPIES = {"copy": shallow, "deepcopy": deep}
+
+
+def run_once(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value:
+    """A function whose result is the same in each call, says the user: it is called now."""
+    plain = [data_of(machine, argument) for argument in args]
+    named = {key: data_of(machine, value) for key, value in kwargs.items()}
+    found = machine.guarded(lambda: function(*plain, **named))
+    if isinstance(found, Tensor):
+        return machine.wrap(found, ConstantSource(found, f"{function.__name__}()"))
+    return machine.from_python(found)
 
 
 def run_known(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value | None:
