@@ -285,7 +285,8 @@ class SuperValue(Value):
         of_class = isinstance(owner, ClassValue)
         if isinstance(owner, ClassValue) and self.cls not in owner.cls.__mro__:
             of_class = False  # the class of the class
-        order = (owner.cls if of_class else owner.python_type()).__mro__  # type: ignore[attr-defined]
+        first = owner.cls if of_class else owner.python_type()  # type: ignore[attr-defined]
+        order = first.__mro__
         for cls in order[order.index(self.cls) + 1 :]:
             if name not in cls.__dict__:
                 continue
