@@ -30,12 +30,23 @@ class memory_format:
 
 
 class layout:
-    """How a tensor holds its elements: all of them (strided), or those that are not zero."""
+    """How a tensor holds its elements: all of them (strided), or those that are not zero.
+
+    `tensor.layout` is a Layout, which says more; it is equal to the one of these that it is.
+    """
 
     __slots__ = ("name",)
 
     def __init__(self, name: str):
         self.name = name
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Layout):
+            return getattr(other, "held", strided) is self
+        return self is other
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"

@@ -31,9 +31,10 @@ class Layout:
         self.row_major = False
 
     def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Layout):
+            return NotImplemented  # formats.layout: torch.strided knows these
         return (
-            isinstance(other, Layout)
-            and self.shape == other.shape
+            self.shape == other.shape
             and self.strides == other.strides
             and self.offset == other.offset
         )

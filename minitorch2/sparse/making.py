@@ -94,8 +94,7 @@ def sparse_csr_tensor(
     size = size or (len(starts) - 1, int(places[1].max(initial=-1)) + 1)
     options: dict[str, Any] = {"dtype": dtype, "requires_grad": requires_grad}
     found = sparse_coo_tensor(from_numpy(places), values, size, **options, is_coalesced=True)
-    found.layout_kind = sparse_csr
-    return found
+    return made_of(found._places, found._numbers, found.shape, True, sparse_csr)
 
 
 def to_sparse(self: Tensor, sparse_dim: int | None = None, **options: Any) -> Any:

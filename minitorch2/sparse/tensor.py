@@ -22,7 +22,7 @@ from minitorch2.dtypes import int64
 from minitorch2.errors import OperationError
 from minitorch2.formats import layout as layout_name
 from minitorch2.formats import sparse_coo, sparse_csr
-from minitorch2.layouts import element_count, normalize_dim, normalize_dims
+from minitorch2.layouts import Layout, element_count, normalize_dim, normalize_dims
 from minitorch2.ops.table import lookup
 from minitorch2.printing import parts_text
 from minitorch2.tensors import Tensor, fake_tensor
@@ -31,13 +31,24 @@ _cat, _stack = lookup("cat").public, lookup("stack").public
 _index_add, _matmul = lookup("index_add").public, lookup("matmul").public
 
 
+class _SparseLayout(Layout):
+    """The sizes of a sparse tensor; equal to torch.sparse_coo, or torch.sparse_csr."""
+
+    __slots__ = ("held",)
+    held: layout_name
+
+
 class SparseTensor(Tensor):
     """Indices and values; `layout_kind` says how torch would print and index them (COO or CSR)."""
 
     _places: Any
     _numbers: Any
     _coalesced: bool
-    layout_kind: layout_name
+
+    @property
+    def layout_kind(self) -> layout_name:
+        """How torch would print and index it: torch.sparse_coo or torch.sparse_csr."""
+        return self.layout.held  # type: ignore[attr-defined]
 
     # ---- facts -------------------------------------------------------------------------------
 
@@ -182,9 +193,8 @@ class SparseTensor(Tensor):
 
     def clone(self, *, memory_format: Any = None) -> Any:
         """A copy."""
-        found = made_of(self._places.clone(), self._numbers.clone(), self.shape, self._coalesced)
-        found.layout_kind = self.layout_kind
-        return found
+        parts = (self._places.clone(), self._numbers.clone(), self.shape, self._coalesced)
+        return made_of(*parts, self.layout_kind)
 
     def detach(self) -> Any:
         """The same values without history."""
@@ -367,9 +377,10 @@ def made_of(
         overrides.activate()
     made: Any = fake_tensor(tuple(size), numbers.dtype, None, as_device(None))
     made.__class__, made.key = SparseTensor, None
+    made.layout = _SparseLayout(made.layout.shape, made.layout.strides)
+    made.layout.held = kind
     made._places, made._numbers = places, numbers
     made._coalesced = coalesced or places.shape[1] < 2
-    made.layout_kind = kind
     return made
 
 

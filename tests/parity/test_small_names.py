@@ -57,6 +57,8 @@ def test_memory_format_is_refused() -> None:
             t.zeros(2, 3).to(memory_format=t.channels_last)
     assert repr(minitorch2.channels_last) == repr(torch.channels_last)
     assert repr(minitorch2.strided) == repr(torch.strided)
+    for t in (minitorch2, torch):
+        assert t.ones(2).layout == t.strided and t.ones(2).layout != t.sparse_coo
 
 
 PAIRS = (

@@ -140,6 +140,9 @@ def test_facts(name: str) -> None:
         assert mine.crow_indices().tolist() == theirs.crow_indices().tolist()
         assert mine.col_indices().tolist() == theirs.col_indices().tolist()
     assert minitorch2.is_tensor(mine)
+    for kind in ("strided", "sparse_coo", "sparse_csr"):
+        answers = [x.layout == getattr(t, kind) for x, t in ((mine, minitorch2), (theirs, torch))]
+        assert answers[0] == answers[1], kind
 
 
 REFUSED: dict[str, Any] = {
