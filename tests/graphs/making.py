@@ -156,11 +156,12 @@ def _any_call(maker: Maker, op: Op) -> None:
         if keep and repr(usual)[:7] != "<object":
             args.append(usual)
         else:
-            args.append(_argument(maker, parameter, args))
+            numbers = op.numbers is None or parameter.name in op.numbers.split()
+            args.append(_argument(maker, parameter, args, numbers))
     maker.add(op.name, *args)
 
 
-def _argument(maker: Maker, parameter: Any, args: list[Any]) -> Any:
+def _argument(maker: Maker, parameter: Any, args: list[Any], numbers: bool) -> Any:
     draw = maker.random
     first = args[0] if args and isinstance(args[0], Value) else None
     ndim = _type(first).ndim if first is not None else 1
@@ -168,7 +169,8 @@ def _argument(maker: Maker, parameter: Any, args: list[Any]) -> Any:
         case "Tensor":
             return maker.tensor(floating=draw.random() < 0.6)
         case "Operand":
-            return draw.choice(NUMBERS) if args and draw.random() < 0.3 else maker.tensor()
+            number = numbers and args and draw.random() < 0.3
+            return draw.choice(NUMBERS) if number else maker.tensor()
         case "Scalar" | "float":
             return draw.choice(NUMBERS)
         case "int":

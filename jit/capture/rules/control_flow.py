@@ -196,13 +196,13 @@ def capture_cond(machine: Machine, function: Any, args: Arguments, kwargs: Keywo
     branches = [given["true_fn"], given["false_fn"]]
     if not isinstance(pred, TensorValue):
         return machine.call(branches[not machine.truth(pred)], operands, {})
-    parts = [
-        captured_part(
-            machine, name, lambda each=branch: _lowered(machine, machine.call(each, operands, {}))
+
+    def part(name: str, branch: Value) -> Part:
+        return captured_part(
+            machine, name, lambda: _lowered(machine, machine.call(branch, operands, {}))
         )
-        for name, branch in zip(("then", "otherwise"), branches, strict=True)
-    ]
-    one, other = parts
+
+    one, other = part("then", branches[0]), part("otherwise", branches[1])
     if one.spec != other.spec or list(map(_type, one.found)) != list(map(_type, other.found)):
         machine.stop("unknown-operation", "cond() whose branches return different things")
     around = tuple(dict.fromkeys((*one.around, *other.around)))
