@@ -70,7 +70,7 @@ def _drawing(body: str, short: str) -> Launch:
 
 def _drawer(body: str, short: str, kind: type) -> Callable[[int, int, int], numpy.ndarray]:
     def function(seed: int, counter: int, count: int) -> numpy.ndarray:
-        result = numpy.empty(count, kind)
+        result: numpy.ndarray = numpy.empty(count, kind)
         if count:
             signed = (seed + (1 << 63)) % (1 << 64) - (1 << 63)  # the same 64 bits
             _drawing(body, short)(count, (result,), (), (signed, 4 * counter), DRAW_COST)

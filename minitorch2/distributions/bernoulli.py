@@ -125,7 +125,7 @@ class Bernoulli(_Binary, ExponentialFamily):
     def _natural_params(self) -> tuple:
         return (self.logits,)
 
-    def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]
+    def _log_normalizer(self, x: Any) -> Any:
         return x.exp().log1p()
 
 
@@ -203,7 +203,7 @@ class Binomial(_Binary):
         super().__init__(self._param.shape, (), validate_args)
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """0 to total_count."""
         return constraints.integer_interval(0, self.total_count)
 
@@ -355,7 +355,7 @@ class Poisson(ExponentialFamily):
     def _natural_params(self) -> tuple:
         return (self.rate.log(),)
 
-    def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]
+    def _log_normalizer(self, x: Any) -> Any:
         return x.exp()
 
 
@@ -454,7 +454,7 @@ class ContinuousBernoulli(_Binary, ExponentialFamily):
     def _natural_params(self) -> tuple:
         return (self.logits,)
 
-    def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]
+    def _log_normalizer(self, x: Any) -> Any:
         outside = (x <= self._lims[0] - 0.5) | (x > self._lims[1] - 0.5)
         cut = where(outside, x, self._lims[0] - 0.5)
         found = (cut.exp() - 1).abs().log() - cut.abs().log()

@@ -70,7 +70,7 @@ class Categorical(Distribution):
         return made
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """0 to classes - 1."""
         return constraints.integer_interval(0, self._num_events - 1)
 
@@ -235,7 +235,7 @@ class Multinomial(Distribution):
         return made
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """Counts that sum to total_count."""
         return constraints.multinomial(self.total_count)
 

@@ -33,7 +33,7 @@ class Uniform(Distribution):
         super().__init__(shape_of(low, high, like=self.low), (), validate_args)
 
     @property
-    def arg_constraints(self) -> Any:  # type: ignore[override]
+    def arg_constraints(self) -> Any:
         """low below high."""
         return {
             "low": constraints.less_than(self.high),
@@ -41,7 +41,7 @@ class Uniform(Distribution):
         }
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """From low to high."""
         return constraints.interval(self.low, self.high)
 
@@ -148,7 +148,7 @@ class Exponential(ExponentialFamily):
     def _natural_params(self) -> tuple:
         return (-self.rate,)
 
-    def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]
+    def _log_normalizer(self, x: Any) -> Any:
         return -(-x).log()
 
 

@@ -34,7 +34,7 @@ class Distribution:
         """Whether arguments and outcomes are checked unless a distribution says otherwise."""
         if value not in (True, False):
             raise ValueError(f"set_default_validate_args({value!r}): give True or False")
-        Distribution._validate_args = value  # type: ignore[misc]
+        Distribution._validate_args = value
 
     def __init__(
         self, batch_shape: Any = (), event_shape: Any = (), validate_args: bool | None = None

@@ -141,7 +141,7 @@ class Pareto(TransformedDistribution):
         return Pareto(scale, alpha, validate_args=False)
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """From scale on."""
         return constraints.greater_than_eq(self.scale)
 
@@ -237,7 +237,7 @@ class GeneralizedPareto(Distribution):
         super().__init__(shape, (), validate_args)
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """From loc on, up to loc - scale / concentration where that is negative."""
         if bool((self.concentration < 0).all()):
             return constraints.interval(self.loc, self.loc - self.scale / self.concentration)

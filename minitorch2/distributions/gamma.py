@@ -81,7 +81,7 @@ class Gamma(ExponentialFamily):
     def _natural_params(self) -> tuple:
         return self.concentration - 1, -self.rate
 
-    def _log_normalizer(self, x: Any, y: Any) -> Any:  # type: ignore[override]
+    def _log_normalizer(self, x: Any, y: Any) -> Any:
         return (x + 1).lgamma() + (x + 1) * (-y.reciprocal()).log()
 
 
@@ -214,7 +214,7 @@ class Dirichlet(ExponentialFamily):
     def _natural_params(self) -> tuple:
         return (self.concentration,)
 
-    def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]
+    def _log_normalizer(self, x: Any) -> Any:
         return x.lgamma().sum(-1) - x.sum(-1).lgamma()
 
 
@@ -281,7 +281,7 @@ class Beta(ExponentialFamily):
     def _natural_params(self) -> tuple:
         return self.concentration1, self.concentration0
 
-    def _log_normalizer(self, x: Any, y: Any) -> Any:  # type: ignore[override]
+    def _log_normalizer(self, x: Any, y: Any) -> Any:
         return x.lgamma() + y.lgamma() - (x + y).lgamma()
 
 

@@ -132,7 +132,7 @@ class StackTransform(Transform):
 class CumulativeDistributionTransform(Transform):
     """y = cdf(x): from a distribution's numbers to the unit interval."""
 
-    bijective, codomain, sign = True, constraints.unit_interval, 1  # type: ignore[assignment]
+    bijective, codomain, sign = True, constraints.unit_interval, 1
 
     def __init__(self, distribution: Any, cache_size: int = 0):
         super().__init__(cache_size)

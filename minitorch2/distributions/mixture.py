@@ -74,7 +74,7 @@ class MixtureSameFamily(Distribution):
         return self._component_distribution
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """The components'."""
         found = self._component_distribution.support
         if isinstance(found, constraints.independent):

@@ -38,7 +38,7 @@ class Independent(Distribution):
             )
         shape = (*base_distribution.batch_shape, *base_distribution.event_shape)
         events = reinterpreted_batch_ndims + len(base_distribution.event_shape)
-        self.base_dist = base_distribution
+        self.base_dist: Any = base_distribution
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
         super().__init__(shape[: len(shape) - events], shape[len(shape) - events :], validate_args)
 
@@ -61,7 +61,7 @@ class Independent(Distribution):
         return self.reinterpreted_batch_ndims == 0 and self.base_dist.has_enumerate_support
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """The base's, for whole outcomes."""
         found = self.base_dist.support
         if self.reinterpreted_batch_ndims:
@@ -132,7 +132,8 @@ class TransformedDistribution(Distribution):
             kept = len(expanded) - base_events
             base_distribution = base_distribution.expand(expanded[:kept])
         moved = whole.domain.event_dim - base_events
-        self.base_dist = Independent(base_distribution, moved) if moved > 0 else base_distribution
+        moves = moved > 0
+        self.base_dist: Any = Independent(base_distribution, moved) if moves else base_distribution
         change = whole.codomain.event_dim - whole.domain.event_dim
         events = max(whole.codomain.event_dim, base_events + change)
         cut = len(forward) - events
@@ -155,7 +156,7 @@ class TransformedDistribution(Distribution):
         return self.base_dist.has_rsample
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """The last transform's codomain."""
         if not self.transforms:
             return self.base_dist.support

@@ -199,7 +199,7 @@ class ExpTransform(_Plain):
     """y = exp(x)."""
 
     domain, codomain, bijective = constraints.real, constraints.positive, True
-    sign = 1  # type: ignore[assignment]
+    sign = 1
 
     def _call(self, x: Any) -> Any:
         return x.exp()
@@ -231,7 +231,7 @@ class PowerTransform(Transform):
         return self.exponent.sign()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, PowerTransform) and bool((self.exponent == other.exponent).all())
+        return isinstance(other, PowerTransform) and _same(self.exponent, other.exponent)
 
     def __hash__(self) -> int:
         return hash(PowerTransform)
@@ -257,7 +257,7 @@ class SigmoidTransform(_Plain):
     """y = 1 / (1 + exp(-x)); inverse: the logit."""
 
     domain, codomain, bijective = constraints.real, constraints.unit_interval, True
-    sign = 1  # type: ignore[assignment]
+    sign = 1
 
     def _call(self, x: Any) -> Any:
         limits = finfo(x.dtype)
@@ -277,7 +277,7 @@ class SoftplusTransform(_Plain):
     """y = log(1 + exp(x))."""
 
     domain, codomain, bijective = constraints.real, constraints.positive, True
-    sign = 1  # type: ignore[assignment]
+    sign = 1
 
     def _call(self, x: Any) -> Any:
         return softplus(x)
@@ -294,7 +294,7 @@ class TanhTransform(_Plain):
     """y = tanh(x)."""
 
     domain, codomain, bijective = constraints.real, constraints.interval(-1.0, 1.0), True
-    sign = 1  # type: ignore[assignment]
+    sign = 1
 
     def _call(self, x: Any) -> Any:
         return x.tanh()
@@ -340,7 +340,7 @@ class AffineTransform(Transform):
             return constraints.real
         return constraints.independent(constraints.real, self.event_dim)
 
-    codomain = domain  # type: ignore[assignment]
+    codomain = domain
 
     def with_cache(self, cache_size: int = 1) -> Any:
         """The same transform with another cache size."""

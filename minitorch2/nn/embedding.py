@@ -120,9 +120,7 @@ class EmbeddingBag(Embedding):
         )
         self.mode, self.include_last_offset = mode, include_last_offset
 
-    def forward(  # type: ignore[override]
-        self, input: Any, offsets: Any = None, per_sample_weights: Any = None
-    ) -> Any:
+    def forward(self, input: Any, offsets: Any = None, per_sample_weights: Any = None) -> Any:
         return F.embedding_bag(
             input,
             self.weight,

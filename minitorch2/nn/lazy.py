@@ -51,7 +51,7 @@ class _Uninitialized:
         return f"<{type(self).__name__}>"
 
 
-class UninitializedParameter(_Uninitialized, Parameter):  # type: ignore[misc]
+class UninitializedParameter(_Uninitialized, Parameter):
     """A Parameter without a shape."""
 
     __slots__ = ()
@@ -61,7 +61,7 @@ class UninitializedParameter(_Uninitialized, Parameter):  # type: ignore[misc]
         super().__init__(empty(0, device=device, dtype=dtype), requires_grad)
 
 
-class UninitializedBuffer(_Uninitialized, Buffer):  # type: ignore[misc]
+class UninitializedBuffer(_Uninitialized, Buffer):
     """A Buffer without a shape."""
 
     __slots__ = ()
@@ -151,7 +151,7 @@ class LazyLinear(LazyModuleMixin, Linear):
         if not self.has_uninitialized_params() and self.in_features != 0:
             super().reset_parameters()
 
-    def initialize_parameters(self, input: Any) -> None:  # type: ignore[override]
+    def initialize_parameters(self, input: Any) -> None:
         """Shapes by the input's last dimension."""
         if self.has_uninitialized_params():
             with no_grad():
@@ -178,7 +178,7 @@ class _LazyConvolution(LazyModuleMixin):
         if not self.has_uninitialized_params() and self.in_channels != 0:
             super().reset_parameters()  # type: ignore[misc]
 
-    def initialize_parameters(self, input: Any, *args: Any) -> None:  # type: ignore[override]
+    def initialize_parameters(self, input: Any, *args: Any) -> None:
         """Shapes by the input's channels."""
         if not self.has_uninitialized_params():
             return
@@ -216,7 +216,7 @@ def _lazy_convolution(name: str, base: Any, transposed: bool) -> Any:
         **named: Any,
     ) -> None:
         # in torch's order: what follows `padding` differs between the two kinds
-        order = ("output_padding", "groups", "bias", "dilation", "padding_mode")
+        order: tuple[str, ...] = ("output_padding", "groups", "bias", "dilation", "padding_mode")
         if not transposed:
             order = ("dilation", "groups", "bias", "padding_mode")
         named.update(zip(order, settings, strict=False))
@@ -253,7 +253,7 @@ class _LazyNorm(LazyModuleMixin):
         if not self.has_uninitialized_params() and self.num_features != 0:
             super().reset_parameters()  # type: ignore[misc]
 
-    def initialize_parameters(self, input: Any) -> None:  # type: ignore[override]
+    def initialize_parameters(self, input: Any) -> None:
         """Shapes by the input's channels."""
         if not self.has_uninitialized_params():
             return

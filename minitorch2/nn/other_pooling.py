@@ -53,7 +53,8 @@ class LPPool3d(_LPPool):
 
 
 class _MaxUnpool(Module):
-    dims, function = 0, None
+    dims = 0
+    function: Any = None
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0):
         super().__init__()
@@ -63,7 +64,7 @@ class _MaxUnpool(Module):
 
     def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
         settings = (self.kernel_size, self.stride, self.padding, output_size)
-        return type(self).function(input, indices, *settings)  # type: ignore[misc]
+        return type(self).function(input, indices, *settings)
 
     def extra_repr(self) -> str:
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
@@ -88,7 +89,8 @@ class MaxUnpool3d(_MaxUnpool):
 
 
 class _FractionalMaxPool(Module):
-    dims, function = 0, None
+    dims = 0
+    function: Any = None
 
     def __init__(
         self,
@@ -124,9 +126,7 @@ class _FractionalMaxPool(Module):
 
     def forward(self, input: Any) -> Any:
         settings = (self.kernel_size, self.output_size, self.output_ratio, self.return_indices)
-        return type(self).function(  # type: ignore[misc]
-            input, *settings, _random_samples=self._random_samples
-        )
+        return type(self).function(input, *settings, _random_samples=self._random_samples)
 
 
 class FractionalMaxPool2d(_FractionalMaxPool):

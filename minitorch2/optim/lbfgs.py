@@ -114,7 +114,8 @@ class LBFGS(Optimizer):
         grad = self._flat_grad()
         if float(grad.abs().max()) <= group["tolerance_grad"]:
             return original
-        d, t = state.get("d"), state.get("t")
+        d: Any = state.get("d")
+        t: Any = state.get("t")
         before, loss_before = state.get("prev_flat_grad"), state.get("prev_loss")
         count = 0
         while count < group["max_iter"]:

@@ -29,12 +29,12 @@ class _GradientTimes(Function):
     """The value itself; its gradient times a factor."""
 
     @staticmethod
-    def forward(ctx: Any, value: Any, factor: Any) -> Any:  # type: ignore[override]
+    def forward(ctx: Any, value: Any, factor: Any) -> Any:
         ctx.save_for_backward(factor)
         return value.view_as(value)
 
     @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, grad: Any) -> Any:
         (factor,) = ctx.saved_tensors
         return grad * factor, None
 

@@ -85,7 +85,7 @@ def grid_sample(
             for each, count in zip(places, sizes, strict=True)
         ]
         # The slope of round is zero: the grid has a gradient, of zeros.
-        still = sum((each - each.detach() for each in whole), 1.0)
+        still: Any = sum((each - each.detach() for each in whole), 1.0)
         return _pixels(input, whole, padding_mode, sizes) * still.unsqueeze(1)
     if mode == "bicubic":
         return _bicubic(input, places, padding_mode, corners, sizes)

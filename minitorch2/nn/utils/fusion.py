@@ -73,9 +73,8 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
     """A copy of `conv` that does the work of both; both must be in eval mode."""
     _check("fuse_conv_bn_eval", conv, bn)
     fused = copy.deepcopy(conv)
-    fused.weight, fused.bias = fuse_conv_bn_weights(
-        fused.weight, fused.bias, *_norm(bn), transpose=transpose
-    )
+    settings = (*_norm(bn), transpose)
+    fused.weight, fused.bias = fuse_conv_bn_weights(fused.weight, fused.bias, *settings)
     return fused
 
 
