@@ -1,10 +1,11 @@
 """What a graph break costs: `python tests/bench/breaks.py [calls]`.
 
-In: functions with 0, 1, 2, 4 and 8 breaks, and a loop that breaks in each round; nothing in them
-but the breaks and one small addition for each piece. Out: microseconds a call, medians of nine
+In: functions with 0, 1, 2, 4 and 8 breaks, a loop that breaks in each round, nothing in them but
+the breaks and one small addition for each piece; a function of breaks only. Out: microseconds a call, medians of nine
 runs, as Python and compiled, and what one more break adds.
 """
 
+import gc
 import statistics
 import sys
 import time
@@ -30,6 +31,15 @@ def loop(x, rounds):
         if x.sum() < 0:
             break
     return x
+
+
+def nothing_between(count):
+    """A function with so many breaks and nothing else: calls of a native function that does
+    nothing, so that what is measured is the break alone."""
+    calls = "    isenabled()\n" * count
+    scope = {"isenabled": gc.isenabled}
+    exec(f"def function(x):\n{calls}    return x\n", scope)
+    return scope["function"]
 
 
 def microseconds(function, *args, calls):
@@ -58,6 +68,8 @@ def main():
     eager = microseconds(loop, x, rounds, calls=calls // 10)
     ours = microseconds(torch.compile(loop), x, rounds, calls=calls // 10)
     print(f"{f'loop, {rounds} rounds':24}{eager:10.1f}{ours:10.1f}")
+    alone = microseconds(torch.compile(nothing_between(16)), x, calls=calls) / 16
+    print(f"a break alone: {alone:.1f} us")
     print(f"one more break: {(found[8] - found[1]) / 7:.1f} us; one round: {ours / rounds:.1f} us")
 
 
