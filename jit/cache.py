@@ -160,22 +160,12 @@ class CodeCache:
         found = family.children.get(key)
         if found is None:
             with family._lock:
-                unit = family._unit_of(place.code if place is not None else key)
+                unit = _unit_of(family, place.code if place is not None else key)
                 made = CodeCache(make(), unit, family.compile_program, False, family.dynamic,
                                  recompiles=family.recompiles, breaks=family.breaks, place=place,
                                  root=family)  # fmt: skip
                 found = family.children.setdefault(key, made)
         return found
-
-    def _unit_of(self, code: Any) -> str:
-        """The name of a part: `train.py:step#0.3`, and `train.py:helper#step0.4` in a callee."""
-        number = len(self.children) + 1
-        own, _, count = self.unit.partition("#")
-        file, name = os.path.basename(code.co_filename), code.co_qualname.replace("<locals>.", "")
-        stem = f"{file}:{name.replace('<lambda>', 'lambda')}"
-        if stem == own:
-            return f"{self.unit}.{number}"
-        return f"{stem}#{own.rpartition(':')[2]}{count}.{number}"
 
     def all_entries(self) -> Iterator[Entry]:
         """Everything that was compiled: for the function, then for its places and callees."""
@@ -298,6 +288,17 @@ def _varying(guard: Guard, call: Call) -> frozenset[int]:
         if type(now) is kind and now != guard.expected:
             return VARIES
     return frozenset()
+
+
+def _unit_of(family: CodeCache, code: Any) -> str:
+    """The name of a part: `train.py:step#0.3`, and `train.py:helper#step0.4` in a callee."""
+    number = len(family.children) + 1
+    own, _, count = family.unit.partition("#")
+    file, name = os.path.basename(code.co_filename), code.co_qualname.replace("<locals>.", "")
+    stem = f"{file}:{name.replace('<lambda>', 'lambda')}"
+    if stem == own:
+        return f"{family.unit}.{number}"
+    return f"{stem}#{own.rpartition(':')[2]}{count}.{number}"
 
 
 def bound_to(cache: CodeCache, owner: Any) -> types.MethodType:

@@ -1,8 +1,8 @@
 """What a graph break costs: `python tests/bench/breaks.py [calls]`.
 
 In: functions with 0, 1, 2, 4 and 8 breaks, a loop that breaks in each round, nothing in them but
-the breaks and one small addition for each piece; a function of breaks only. Out: microseconds a call, medians of nine
-runs, as Python and compiled, and what one more break adds.
+the breaks and one small addition for each piece; a function of breaks only. Out: microseconds a
+call, medians of nine runs, as Python and compiled, and what one more break adds.
 """
 
 import gc
