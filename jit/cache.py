@@ -250,21 +250,9 @@ class CodeCache:
         where = str(guard.span or "")
         record = Recompile(guard.subject(), what, short_text(old), short_text(new), where, text)
         self.recompiles.append(record)
-        self._learn(entry.guards, args, kwargs)
+        _learn(self.free_sizes, entry.guards, call)
         artifacts.emit("capture.recompile", self.unit, record, guard=record.guard, what=what,
                        old=record.old, new=record.new, where=where)  # fmt: skip
-
-    def _learn(self, guards: GuardSet, args: tuple, kwargs: dict[str, Any]) -> None:
-        """Every size of an input that is not what the entry has becomes symbolic."""
-        call = guards.call_of(args, kwargs)
-        for guard in guards.guards:
-            try:
-                changed = _varying(guard, call)
-            except (AttributeError, LookupError, TypeError):
-                continue
-            if changed:
-                known = self.free_sizes.get(guard.subject(), frozenset())
-                self.free_sizes[guard.subject()] = known | changed
 
     def _warn(self) -> None:
         if self._warned:
@@ -276,6 +264,18 @@ class CodeCache:
             f"calls; the last change: {last}",
             stacklevel=4,
         )
+
+
+def _learn(free_sizes: dict[str, frozenset[int]], guards: GuardSet, call: Call) -> None:
+    """Every size of an input that is not what the entry has becomes symbolic."""
+    for guard in guards.guards:
+        try:
+            changed = _varying(guard, call)
+        except (AttributeError, LookupError, TypeError):
+            continue
+        if changed:
+            known = free_sizes.get(guard.subject(), frozenset())
+            free_sizes[guard.subject()] = known | changed
 
 
 def _varying(guard: Guard, call: Call) -> frozenset[int]:
