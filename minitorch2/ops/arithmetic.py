@@ -202,7 +202,7 @@ defop(
     accepts="if",
     effects="may_fail",
     saves="self other",
-    vjp=lambda s, g: (g, -g * _divided("floor_divide", s.self, s.other)),
+    vjp=lambda s, g: _remainder_vjp(s, g, "floor_divide"),
     doc="Remainder with the sign of the divisor.",
 )
 defop(
@@ -214,9 +214,13 @@ defop(
     accepts="if",
     effects="may_fail",
     saves="self other",
-    vjp=lambda s, g: (g, -g * _divided("trunc_divide", s.self, s.other)),
+    vjp=lambda s, g: _remainder_vjp(s, g, "trunc_divide"),
     doc="Remainder with the sign of the dividend.",
 )
+
+
+def _remainder_vjp(s, g, division):
+    return g, -g * _divided(division, s.self, s.other) if s.needs[1] else None
 
 
 def _divided(name, a, b):

@@ -90,6 +90,8 @@ defop(
 
 def _scatter_add(a, dim, index, src):
     result = a.copy()
+    if not index.size:
+        return result
     if a.ndim == 0:
         check_index(index, 1, dim, "scatter_add()")
         return (result + src.reshape(()) if index.size else result).astype(a.dtype)

@@ -51,7 +51,7 @@ DIFFERENCES = (
         "the memory order of these results: row-major here, or as another operand is in torch",
     ),
     Difference(
-        "maximum|minimum|relu|nextafter|clamp.*|clip|kthvalue|(nan)?median_.*|mode|topk|sort|argsort",
+        "maximum|minimum|relu|nextafter|clamp.*|clip|kthvalue|(nan)?median_.*|mode|topk|(arg)?sort",
         r"values differ .*\[\((-?0\.0, -?0\.0)(\), \((-?0\.0, -?0\.0))*\)\]$|result 1:|gradient",
         "which of several equal elements is named is open; torch's own dtypes disagree",
     ),

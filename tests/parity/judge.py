@@ -368,7 +368,8 @@ def _compare_gradient_lists(
                 found.append(f"{what} {index}: {a}, torch {b}"[:300])
             continue
         widen = 8 if "double" in what else 1  # it may have passed through an operand's dtype
-        close = tuple(widen * bound for bound in max(loosest))
+        relative, absolute = max(loosest)
+        close = widen * relative, widen * absolute
         complaints = compare_tensors(a, b, f"{what} {index}", tolerance=close)
         found += [c for c in complaints if "strides" not in c]  # nobody's promise
     return found
