@@ -87,7 +87,7 @@ class Window(NamedTuple):
         return min(self.base.offset, self.view.offset)
 
     def _memory(self, base: Tensor) -> Tensor:
-        reach = max(self.base.extent(), self.view.extent()) - self._start()
+        reach = max(self.base.extent(), self.view.extent(), self._start()) - self._start()
         memory = call(lookup("full"), ((reach,), 0, base.dtype, base.device))
         return self._put(memory, base, self.base)
 

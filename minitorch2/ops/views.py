@@ -256,7 +256,7 @@ def _strided_vjp(s, g):
     input = s.self.layout
     seen = _strided(input, s.size, s.stride, s.storage_offset)
     start = min(input.offset, seen.offset)
-    reach = max(input.extent(), seen.extent()) - start
+    reach = max(input.extent(), seen.extent(), start) - start
     memory = _op("full", (reach,), 0, g.dtype, g.device)
     memory = _op("as_strided_add", memory, g, s.size, s.stride, seen.offset - start)
     return _op("as_strided", memory, input.shape, input.strides, input.offset - start)
