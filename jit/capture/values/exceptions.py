@@ -78,7 +78,7 @@ class ExceptionValue(Value):
 
     def _has_init(self) -> bool:
         """Whether an `__init__` in Python was run, which is not to be run again."""
-        return isinstance(self.cls.__init__, types.FunctionType)
+        return isinstance(getattr(self.cls, "__init__", None), types.FunctionType)
 
     def compare_with(
         self, machine: Machine, symbol: str, other: Value, reflected: bool

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.values.base import (
@@ -103,7 +103,7 @@ PY312 = sys.version_info >= (3, 12)  # from then on the generator's own bytecode
 def stopped_inside(machine: Machine, error: Value) -> Value:
     """What a StopIteration becomes that is raised inside a generator."""
     text = machine.from_python("generator raised StopIteration")
-    found = machine.exception(RuntimeError, [text])
+    found: Any = machine.exception(RuntimeError, [text])
     found.attributes["__cause__"] = found.attributes["__context__"] = error
     return found
 
