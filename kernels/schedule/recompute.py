@@ -166,10 +166,29 @@ class _Choice:
         fusion.groups[self.number] = changed
         for unit in copies:
             fusion.copied.setdefault(unit, set()).add(self.number)
+        if not self.can_be_read(reads - self.reads):
+            fusion.groups[self.number] = self.group
+            for unit in copies:
+                fusion.copied[unit].discard(self.number)
+            return None
         for writer in writers:
             fusion.put_before(self.number, writer)
         names = tuple(f"%{value.id}" for value in sorted(copied, key=lambda value: value.id))
         return Recomputed(names, before, after)
+
+    def can_be_read(self, values: set[Value]) -> bool:
+        """Whether the groups that make these values can be kernels that store them too."""
+        fusion = self.fusion
+        makers = {fusion.owner[fusion.makers[v]] for v in values if self.nest(v) is not None}
+        try:
+            for maker in makers:
+                group = fusion.groups[maker]
+                assert group.frame is not None
+                fusion.check(group.units, group.frame)
+                fusion.assembled(group, "trial")
+        except Refused:
+            return False
+        return True
 
 
 def size_of(value: Value) -> int:

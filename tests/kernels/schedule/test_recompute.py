@@ -75,3 +75,12 @@ def test_random_graphs_compute_something_again(monkeypatch):
     graphs = [random_graph(number, steps=24) for number in range(40)]
     found = [plan_graph(graph, lower_graph(graph), fuse=True)[1].recomputed for graph in graphs]
     assert sum(map(bool, found)) >= 3
+
+
+@pytest.mark.parametrize("number", range(40, 80))
+def test_whatever_is_read_instead_can_be_stored(number, monkeypatch):
+    """Every plan can be built: a value that another kernel now reads has a place in its own."""
+    monkeypatch.setattr(recompute, "SMALLEST", -(10**9))
+    graph = random_graph(number, steps=40)
+    plan, _ = plan_graph(graph, lower_graph(graph), fuse=True)
+    assert plan.steps
