@@ -156,6 +156,7 @@ def unravel_index(indices: Any, shape: Any) -> tuple:
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
     found: list[Any] = []
     for size in reversed(sizes):
+        size = size or 1  # nothing lies in an empty dimension
         found.append(indices % size)
         indices = _op("floor_divide", indices, size)
     return tuple(reversed(found))
