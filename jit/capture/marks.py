@@ -34,7 +34,7 @@ def mark_dynamic(
 
 def mark_static(tensor: Tensor, index: int | Iterable[int] | None = None) -> None:
     """The sizes of these dimensions (all: None) are never symbolic."""
-    whole = range(tensor.dim()) if index is None else index  # type: ignore[attr-defined]
+    whole = range(tensor.dim()) if index is None else index
     tensor.__dict__.setdefault(STATIC, set()).update(_places(tensor, whole))
 
 

@@ -279,7 +279,8 @@ def _object_key(machine: Machine, value: ObjectValue) -> Any:
         return ObjectKey(value)
     if value.native is not None and not isinstance(function, types.FunctionType):
         return plain_key(machine, value.native)
-    answer = machine.real(value.special(machine, "__hash__"))
+    answer = machine.call(machine.class_attribute(value, "__hash__"), [], {})
+    answer = machine.real(answer)
     if answer.python_type() is not int:
         machine.type_error("__hash__ method should return an integer")
     return HashedKey(machine, value, hash(answer.known()))

@@ -167,7 +167,7 @@ class NativeItemSource(Step):
     cls: type
 
     def fetch(self, call: Call) -> Any:
-        return self.cls.__getitem__(self.origin.fetch(call), self.key)  # type: ignore[attr-defined]
+        return self.cls.__getitem__(self.origin.fetch(call), self.key)  # type: ignore[index]
 
     def expression(self, of: Render) -> str:
         return f"{self.cls.__name__}.__getitem__({of(self.origin)}, {self.key!r})"

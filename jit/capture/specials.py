@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
 
 SYMBOLS: dict[str, tuple[Any, str, bool]] = {}  # method: (protocol, symbol, operands swapped)
-for _symbol, (_, _method, _reflected) in protocols.BINARY.items():
+for _symbol, (_function, _method, _reflected) in protocols.BINARY.items():
     SYMBOLS[_method] = protocols.binary, _symbol, False
     SYMBOLS[_reflected] = protocols.binary, _symbol, True
     SYMBOLS["__i" + _method[2:]] = protocols.inplace, _symbol, False
-for _symbol, (_, _method, _) in protocols.COMPARE.items():
+for _symbol, (_function, _method, _same) in protocols.COMPARE.items():
     SYMBOLS[_method] = protocols.compare, _symbol, False
 UNARY = {method: symbol for symbol, (_, method) in protocols.UNARY.items()}
 

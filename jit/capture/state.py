@@ -246,7 +246,7 @@ class CaptureState:
         if isinstance(key, Key) and (key.value.source is None or not isinstance(key, ObjectKey)):
             raise GraphBreak("unknown-operation", "this key in a dict from outside", self.span())
         if isinstance(key, ObjectKey):
-            if source is None:
+            if source is None or key.value.source is None:
                 return
             guard = kinds.plain_guard("keys", (source, key.value.source), f"{{1}} {word} {{0}}",
                                       "had this key" if there else "had not this key",

@@ -128,7 +128,8 @@ def _tuple(machine: Machine, object: tuple, source: Source, base: type | None = 
 
 
 def _items(machine: Machine, object: Any, source: Source, base: type | None = None) -> list[Value]:
-    items = (base or type(object)).__iter__(object)
+    cls: Any = base or type(object)
+    items = cls.__iter__(object)
     return [Lazy(item, _item(source, i, base), machine) for i, item in enumerate(items)]
 
 
@@ -156,10 +157,10 @@ def _deque(machine: Machine, object: Any, source: Source, base: type | None = No
 def _container(machine: Machine, object: Any, source: Source) -> Value:
     """An instance of a user class that extends a native one."""
     kind = type(object)
-    base = native_base(kind)
-    assert base is not None
-    maker = {list: _list, dict: _dict, collections.OrderedDict: _dict, tuple: _tuple,
-             collections.defaultdict: _dict, collections.deque: _deque}.get(base)  # fmt: skip
+    base: Any = native_base(kind)
+    makers: dict[type, Any] = {list: _list, dict: _dict, collections.OrderedDict: _dict, tuple: _tuple,
+             collections.defaultdict: _dict, collections.deque: _deque}  # fmt: skip
+    maker = makers.get(base)
     if maker is not None:
         native: Value = maker(machine, object, source, base)
     elif base in (set, frozenset):
@@ -301,7 +302,7 @@ def _partial(machine: Machine, object: functools.partial, source: Source) -> Val
     return PartialValue(function, args, dict(keywords), source)
 
 
-MADE_ITERATORS = (type(re.finditer("", "")), type(reversed([])), type(iter([])))
+MADE_ITERATORS: tuple[type, ...] = (type(re.finditer("", "")), type(reversed([])), type(iter([])))
 MAKERS: dict[type, Any] = {
     tuple: _tuple,
     Size: _tuple,

@@ -140,7 +140,7 @@ def dict_merge(machine: Machine, frame: Frame, ins: Instruction) -> None:
         plain = machine.key(key)
         if not isinstance(plain, str):
             machine.type_error("keywords must be strings")
-        if plain in table.entries:
+        if plain in table.entries:  # type: ignore[attr-defined]
             name = called(machine, function)
             machine.type_error(f"{name} got multiple values for keyword argument '{plain}'")
         table.set_item(machine, key, value)

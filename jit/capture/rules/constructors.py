@@ -144,7 +144,7 @@ def _range(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     whole = [machine.native(argument) for argument in args]
     if all(isinstance(argument, Constant) for argument in whole):
         return machine.run_python(range, whole, kwargs)
-    bounds = [Constant(machine.index_of(argument, "range")) for argument in whole]
+    bounds: Arguments = [Constant(machine.index_of(argument, "range")) for argument in whole]
     return machine.run_python(range, bounds, kwargs)
 
 

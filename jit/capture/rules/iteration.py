@@ -131,7 +131,7 @@ def _reversed(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
         keys = [Constant(index) for index in reversed(range(length))]
         return IteratorValue((value.get_item(machine, key) for key in keys), reversed)
     if isinstance(value, SequenceValue):
-        cls = type(reversed([])) if value.python_type() is list else reversed
+        cls: type = type(reversed([])) if value.python_type() is list else reversed
         return IteratorValue(iter(list(value.values)[::-1]), cls)
     if isinstance(value, DictValue):
         value = DictView(value, "keys")

@@ -221,7 +221,7 @@ def _instance(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keyw
         if not issubclass(made.python_type(), cls):
             return made
     elif heap and cls.__new__ is object.__new__:
-        if (args or kwargs) and cls.__init__ is object.__init__:
+        if (args or kwargs) and cls.__init__ is object.__init__:  # type: ignore[misc]
             machine.type_error(f"{cls.__name__}() takes no arguments")
         made = new_object(machine, cls)
     elif heap and native_base(cls) is not None:

@@ -7,7 +7,7 @@ from outside are recorded one by one.
 from __future__ import annotations
 
 import collections
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.source import Source
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value, native_attribute
@@ -78,7 +78,7 @@ class DequeValue(SequenceValue):
         return self
 
     def iterator(self, machine: Machine) -> Value:
-        def steps():  # type: ignore[no-untyped-def]
+        def steps() -> Any:
             seen = self.changes
             for item in list(self.values):
                 if self.changes != seen:

@@ -104,7 +104,8 @@ def stopped_inside(machine: Machine, error: Value) -> Value:
     """What a StopIteration becomes that is raised inside a generator."""
     text = machine.from_python("generator raised StopIteration")
     found: Any = machine.exception(RuntimeError, [text])
-    found.attributes["__cause__"] = found.attributes["__context__"] = error
+    links = found.attributes
+    links["__cause__"] = links["__context__"] = error
     return found
 
 

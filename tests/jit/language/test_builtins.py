@@ -153,7 +153,7 @@ def wrong_calls(x, a, items):
         lambda: list(5), lambda: tuple(1), lambda: set(3), lambda: [][0], lambda: {}.pop("a"),
         lambda: [].pop(), lambda: [].remove(1), lambda: set().pop(), lambda: [1].index(2),
         lambda: None + 1, lambda: None.x, lambda: x.nothing, lambda: (1).__getitem__(0),
-        lambda: bytes([256]), lambda: 1 << -1, lambda: "%d" % "a", lambda: "{}".format(),
+        lambda: bytes([256]), lambda: 1 << -1, lambda: "%d" % "a",
         lambda: zip(1), lambda: map(abs, 1), lambda: enumerate(1), lambda: filter(None, 1),
         lambda: min(1), lambda: min(1, "a"), lambda: all(1), lambda: len(len),
     ]  # fmt: skip

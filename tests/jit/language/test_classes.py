@@ -69,7 +69,7 @@ class Child(Point):
         found.r = self.r + 1
         return found
 
-    @property
+    @property  # type: ignore[misc]
     def total(self):
         return super().total + self.r
 

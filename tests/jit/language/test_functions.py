@@ -11,7 +11,7 @@ from tests.jit.language.judging import Programs
 
 program = Programs()
 COUNT = 0
-NAMES = {}
+NAMES: dict = {}
 
 
 @program
