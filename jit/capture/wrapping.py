@@ -158,8 +158,10 @@ def _container(machine: Machine, object: Any, source: Source) -> Value:
     """An instance of a user class that extends a native one."""
     kind = type(object)
     base: Any = native_base(kind)
-    makers: dict[type, Any] = {list: _list, dict: _dict, collections.OrderedDict: _dict, tuple: _tuple,
-             collections.defaultdict: _dict, collections.deque: _deque}  # fmt: skip
+    makers: dict[type, Any] = {
+        list: _list, dict: _dict, collections.OrderedDict: _dict, tuple: _tuple,
+        collections.defaultdict: _dict, collections.deque: _deque,
+    }  # fmt: skip
     maker = makers.get(base)
     if maker is not None:
         native: Value = maker(machine, object, source, base)
