@@ -23,7 +23,7 @@ def numbers(x, a, b, f):
 @program
 def sequences(x, items, names):
     return (
-        len(items), sorted(items), sorted(items, reverse=True), 
+        len(items), sorted(items), sorted(items, reverse=True),
         sorted(["b", "aa", "c"], key=len, reverse=True), sorted(names, key=str.upper),
         list(reversed(items)), min(items), max(items), min(items, key=lambda n: -n),
         max(3, 1, 2), min(names), max(names, key=len), max([], default=None), min("b", "a"),
