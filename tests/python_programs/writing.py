@@ -388,7 +388,6 @@ class Writer(Values):
         self.note("function")
         name = self.fresh()
         outer = dict(self.names)
-        loops, self.loops = self.loops, 0
         with self.block(f"def {name}(a, b=2, *rest, c=3, **named):"):
             self.nested += 1
             self.names = {key: kind for key, kind in outer.items() if self.chance(0.6)}
@@ -396,12 +395,10 @@ class Writer(Values):
                 {"items": "list", "table": "dict", "box": "box", "x": "tensor", "y": "tensor",
                  "n": "int", "m": "int", "word": "str"})  # fmt: skip
             self._keep_outer(outer)
-            self.line("COUNT = 1") if self.chance(0) else None
             if self.chance(0.2):
                 self.line(f"if a > {self.random.randint(0, 4)}: return {self.value('int', 1)}")
             self.line(f"return {self.value('int', 1)}")
             self.nested -= 1
-        self.loops = loops
         self.names = outer
         result = self.fresh()
         call = self.choose(f"{name}({self.value('int', 1)})", f"{name}(1, 2, 3, c=4, z=5)",

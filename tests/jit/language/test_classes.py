@@ -1,3 +1,4 @@
+# size: one area of the language, one program after the other
 """Classes and their instances: made inside, changed inside, met outside."""
 # ruff: noqa: B010, E501 -- odd on purpose
 
@@ -131,7 +132,8 @@ def equality(x):
         one == two, one != two, one is two, one == 5, hash(one) == hash(two), one in [two],
         [two].index(one), {one: 1}[two], len({one, two}), repr(one), f"{one} {one!r}", str([one]),
         (one, 1) == (two, 1), [one].count(two), {"k": one} == {"k": two},
-        len({one, Point(x + 1, 1)}), Point(x + 1, 1) in {one: 1}, {(one, 1), (two, 1)} == {(two, 1)},
+        len({one, Point(x + 1, 1)}), Point(x + 1, 1) in {one: 1},
+        {(one, 1), (two, 1)} == {(two, 1)},
     )  # fmt: skip
 
 
