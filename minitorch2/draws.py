@@ -120,7 +120,7 @@ class _IncompleteGamma(Function):
     """P(a, x) by the series; its slope in x is the density."""
 
     @staticmethod
-    def forward(ctx: Any, a: Tensor, x: Tensor) -> Any:  # type: ignore[override]
+    def forward(ctx: Any, a: Tensor, x: Tensor) -> Any:
         ctx.save_for_backward(a, x)
         shape, place = numpy.broadcast_arrays(_wide(a), _wide(x))
         ratio, total = numpy.ones(shape.shape), numpy.ones(shape.shape)
@@ -135,7 +135,7 @@ class _IncompleteGamma(Function):
         return _like(numpy.clip(found, 0, 1), x)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, grad: Tensor) -> Any:
         a, x = ctx.saved_tensors
         density = ((a - 1) * x.log() - x - a.lgamma()).exp()
         return None, grad * density
@@ -149,7 +149,7 @@ class _StandardGamma(Function):
     """Draws whose gradient reaches the shape."""
 
     @staticmethod
-    def forward(  # type: ignore[override]
+    def forward(
         ctx: Any, shape: Tensor, generator: Generator | None
     ) -> Any:
         wide = _wide(shape)
@@ -158,7 +158,7 @@ class _StandardGamma(Function):
         return drawn
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, grad: Tensor) -> Any:
         shape, drawn = ctx.saved_tensors
         with no_grad():
             return grad * standard_gamma_grad(shape, drawn), None

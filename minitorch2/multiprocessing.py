@@ -80,7 +80,7 @@ class SpawnContext:
         The first failure ends the others and is raised here.
         """
         for sentinel in connection.wait(list(self._left), timeout=timeout):
-            at = self._left.pop(sentinel)  # type: ignore[index]
+            at = self._left.pop(sentinel)
             process = self.processes[at]
             process.join()
             if process.exitcode:
