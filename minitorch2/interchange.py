@@ -3,7 +3,7 @@
 In: bytes, or arrays of other libraries. Out: tensors that share their memory where they can.
 
     >>> from minitorch2 import int16
-    >>> frombuffer(bytearray(b"\x01\x00\x02\x00"), dtype=int16)
+    >>> frombuffer(bytearray([1, 0, 2, 0]), dtype=int16)
     tensor([1, 2], dtype=torch.int16)
 
 Source: torch's "Creation Ops"; the DLPack protocol of the Python array API standard.

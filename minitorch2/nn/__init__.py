@@ -122,7 +122,6 @@ from minitorch2.nn.lazy import (
     LazyInstanceNorm2d,
     LazyInstanceNorm3d,
     LazyLinear,
-    LazyModuleMixin,
     UninitializedBuffer,
     UninitializedParameter,
 )

@@ -12,6 +12,7 @@ called, and which is then the ordinary layer.
 Source: torch.nn.modules.lazy.
 """
 
+import inspect
 from typing import Any
 
 from minitorch2.autograd.modes import no_grad
@@ -200,33 +201,29 @@ class _LazyConvolution(LazyModuleMixin):
             self.reset_parameters()
 
 
+def _without_first(base: Any) -> inspect.Signature:
+    """The base's settings without its first, which the input tells."""
+    own, first, *rest = inspect.signature(base.__init__).parameters.values()
+    return inspect.Signature([own, *rest])
+
+
 def _lazy_convolution(name: str, base: Any, transposed: bool) -> Any:
     """LazyConv1d and its kind: the base's settings without in_channels."""
+    signature = _without_first(base)
 
-    def __init__(
-        self: Any,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        *settings: Any,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-        **named: Any,
-    ) -> None:
-        # in torch's order: what follows `padding` differs between the two kinds
-        order: tuple[str, ...] = ("output_padding", "groups", "bias", "dilation", "padding_mode")
-        if not transposed:
-            order = ("dilation", "groups", "bias", "padding_mode")
-        named.update(zip(order, settings, strict=False))
-        bias = named.pop("bias", bias)
-        groups = named.pop("groups", 1)
-        base.__init__(self, 0, 0, kernel_size, stride, padding, bias=False, **named)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        given = dict(bound.arguments)
+        del given["self"]
+        out_channels, bias, groups = (given.pop(n) for n in ("out_channels", "bias", "groups"))
+        where = given.pop("device"), given.pop("dtype")
+        base.__init__(self, 0, 0, bias=False, **given)
         self.groups = groups
         LazyModuleMixin._watch(self)
-        _LazyConvolution._become_lazy(self, out_channels, bias, device, dtype)
+        _LazyConvolution._become_lazy(self, out_channels, bias, *where)
 
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
     fields = {
         "__init__": __init__,
         "__doc__": f"A {base.__name__} whose in_channels come from the first input.",
@@ -266,7 +263,7 @@ class _LazyNorm(LazyModuleMixin):
 
 
 def _lazy_norm(name: str, base: Any) -> Any:
-    """LazyBatchNorm1d and its kind."""
+    """LazyBatchNorm1d and its kind: the base's settings without num_features."""
 
     def __init__(
         self: Any,
@@ -276,16 +273,17 @@ def _lazy_norm(name: str, base: Any) -> Any:
         track_running_stats: bool = True,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
         base.__init__(self, 0, eps, momentum, False, False)
         self.affine, self.track_running_stats = affine, track_running_stats
         LazyModuleMixin._watch(self)
         where = {"device": device, "dtype": dtype}
         if affine:
-            self.weight, self.bias = (
-                UninitializedParameter(**where),
-                UninitializedParameter(**where),
-            )
+            self.weight = UninitializedParameter(**where)
+            if bias:
+                self.bias = UninitializedParameter(**where)
         if track_running_stats:
             self.running_mean = UninitializedBuffer(**where)
             self.running_var = UninitializedBuffer(**where)

@@ -41,6 +41,9 @@ class CTCLoss(_Loss):
 class NLLLoss2d(NLLLoss):
     """NLLLoss, which takes pictures as well; the old name."""
 
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+
 
 class TripletMarginWithDistanceLoss(_Loss):
     """max(0, margin + distance to the positive - distance to the negative), for any distance."""

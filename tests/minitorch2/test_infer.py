@@ -70,7 +70,7 @@ def compare(op: Op, sample: Sample) -> None:
         with pytest.raises((Mt2Error, TypeError)):
             run(op, faked(sample.args), faked(sample.kwargs))
         return
-    masks = "bool" in repr(sample) and op.name in ("index", "index_put")
+    masks = "bool" in repr(sample) and op.name in ("index", "index_put", "index_put_")
     counts = op.name == "repeat_interleave" and isinstance(sample.args[1], TensorSpec)
     if masks or counts or (op.name == "one_hot" and "num_classes" not in sample.kwargs):
         return
