@@ -149,9 +149,7 @@ class _StandardGamma(Function):
     """Draws whose gradient reaches the shape."""
 
     @staticmethod
-    def forward(
-        ctx: Any, shape: Tensor, generator: Generator | None
-    ) -> Any:
+    def forward(ctx: Any, shape: Tensor, generator: Generator | None) -> Any:
         wide = _wide(shape)
         drawn = _like(stream(generator, wide.size).standard_gamma(wide), shape)
         ctx.save_for_backward(shape, drawn)

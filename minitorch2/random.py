@@ -49,8 +49,6 @@ def philox(counter: numpy.ndarray, seed: int) -> tuple[numpy.ndarray, ...]:
     return tuple(word.astype(numpy.uint32) for word in (x0, x1, x2, x3))
 
 
-
-
 def random_words(seed: int, counter: int, count: int) -> numpy.ndarray:
     """`count` 32-bit words from a counter on."""
     if count >= MANY and (draw := drawer("words")) is not None:

@@ -6,6 +6,8 @@ size 1. `expr` names the combining operation the kernels use.
 Source: torch's documentation of each function; extrema share a tie's gradient evenly (amax, amin).
 """
 
+from typing import Any
+
 import numpy
 
 from minitorch2 import dtypes
@@ -44,7 +46,7 @@ def _sum(a, dim, keepdim, dtype):
         if a.dtype.kind not in "iub"
         else numpy.dtype("int64")
     )
-    work = _wide(a) or result
+    work: Any = _wide(a) or result
     axes = None if dim is None or dim == () else _axes(a, dim)
     return numpy.asarray(numpy.add.reduce(a, axes, work, None, keepdim), result)
 
@@ -75,7 +77,7 @@ def _prod(a, dim, keepdim, dtype):
         if a.dtype.kind not in "iub"
         else numpy.dtype("int64")
     )
-    work = _wide(a) or result
+    work: Any = _wide(a) or result
     return numpy.prod(a, axis=_axes(a, dim), keepdims=keepdim, dtype=work).astype(result)
 
 

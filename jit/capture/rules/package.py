@@ -99,6 +99,7 @@ def run_directly(
 
 def stopping(code: str) -> Rule:
     """A rule that ends the graph, for a reason."""
+
     def stop(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value:
         machine.stop(code, f"{function.__name__}()")
 

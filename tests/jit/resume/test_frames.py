@@ -5,7 +5,6 @@ import sys
 import traceback
 import warnings
 
-import minitorch2 as torch
 from minitorch2.artifacts import subscribe
 from tests.jit.capture.capturing import compiled
 from tests.jit.resume.both import both, codes, is_captured, ones
