@@ -19,6 +19,8 @@ from minitorch2.ops.elementwise import converted_back
 from minitorch2.ops.infer import infer_reduction, sum_dtype
 from minitorch2.ops.table import COMPOSITE, REDUCTION, Meta, defop, lookup
 
+_add_up: Any = numpy.add.reduce
+
 
 def _axes(array, dim):
     return normalize_dims(dim, array.ndim)
@@ -46,9 +48,9 @@ def _sum(a, dim, keepdim, dtype):
         if a.dtype.kind not in "iub"
         else numpy.dtype("int64")
     )
-    work: Any = _wide(a) or result
+    work = _wide(a) or result
     axes = None if dim is None or dim == () else _axes(a, dim)
-    return numpy.asarray(numpy.add.reduce(a, axes, work, None, keepdim), result)
+    return numpy.asarray(_add_up(a, axes, work, None, keepdim), result)
 
 
 def _sum_vjp(s, g):
@@ -77,7 +79,7 @@ def _prod(a, dim, keepdim, dtype):
         if a.dtype.kind not in "iub"
         else numpy.dtype("int64")
     )
-    work: Any = _wide(a) or result
+    work = _wide(a) or result
     return numpy.prod(a, axis=_axes(a, dim), keepdims=keepdim, dtype=work).astype(result)
 
 
