@@ -20,6 +20,7 @@ code comes back; a subclass keeps it.
 Source: torch.overrides; NumPy's NEP 18, which it follows.
 """
 
+import functools
 import sys
 import threading
 import types
@@ -256,27 +257,38 @@ class Door:
 
 
 def _through(door: Door, code: types.CodeType) -> types.CodeType:
-    """`def name(*args, **kwargs): return door(args, kwargs)`, with the free variables of `code`."""
-    constants = tuple(door if value == "door" else value for value in _TEMPLATE.co_consts)
-    return _TEMPLATE.replace(
-        co_consts=constants,
+    """`def name(*args, **kwargs): return door(args, kwargs)`, with the free variables of `code`.
+
+    Python only lets code take the place of code with as many free variables.
+    """
+    template = _template(len(code.co_freevars))
+    return template.replace(
+        co_consts=tuple(door if value == "door" else value for value in template.co_consts),
         co_freevars=code.co_freevars,
         co_name=code.co_name,
+        co_qualname=code.co_qualname,
         co_filename=code.co_filename,
         co_firstlineno=code.co_firstlineno,
     )
 
 
-def _template() -> types.CodeType:
+@functools.lru_cache
+def _template(free: int) -> types.CodeType:
+    """The code of a door with so many free variables, from Python's own compiler: it fetches them,
+    though it has no use for them, and who looks at the frame finds them in place."""
+    names = [f"free{index}" for index in range(free)]
+    text = "def scope():\n" + "".join(f"    {name} = 0\n" for name in names)
+    text += "    def template(*door_args, **door_kwargs):\n"
+    text += "".join(f"        nonlocal {name}\n" for name in names)
+    text += "        return 'door'(door_args, door_kwargs)\n"
     with warnings.catch_warnings():  # Python points out that a text cannot be called
         warnings.simplefilter("ignore", SyntaxWarning)
-        module = compile(
-            "def template(*args, **kwargs):\n    return 'door'(args, kwargs)", __file__, "exec"
-        )
-    return next(value for value in module.co_consts if isinstance(value, types.CodeType))
+        code = compile(text, __file__, "exec")
+    for _ in ("scope", "template"):
+        code = next(value for value in code.co_consts if isinstance(value, types.CodeType))
+    return code
 
 
-_TEMPLATE = _template()
 _lock = threading.RLock()
 _doors: list[Door] = []
 _users = 0

@@ -33,11 +33,18 @@ def array(tensor: Tensor) -> numpy.ndarray:
     return numpy.array((tensor.float() if tensor.dtype.itemsize == 2 else tensor).numpy())
 
 
+def number(output: Tensor) -> Tensor:
+    """A real number that every part of an output moves."""
+    if output.dtype.is_complex:
+        return output.real.double().sum() + 2 * output.imag.double().sum()
+    return output.double().sum()
+
+
 def gradients(results: list[Tensor], args: tuple) -> list[numpy.ndarray]:
     outputs = [r for r in results if r.requires_grad]
     if not outputs:
         return []
-    sum(o.double().sum() for o in outputs).backward()
+    sum(number(o) for o in outputs).backward()
     leaves = [a for a in args if isinstance(a, Tensor)]
     return [array(leaf.grad) for leaf in leaves if leaf.grad is not None]
 
