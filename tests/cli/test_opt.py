@@ -53,7 +53,7 @@ def test_fast_numerics_and_what_was_done():
 def test_why_not():
     assert "is no neg(...)" in run("--why", "neg_neg:%1").stdout
     assert "it fires" in run("--why", "neg_neg:2").stdout
-    assert "takes RULE:VALUE" in run("--why", "nonsense", code=2).output
+    assert "takes RULE:VALUE" in run("--why", "nonsense", code=2).stderr
 
 
 def test_the_list_names_everything():
@@ -63,7 +63,7 @@ def test_the_list_names_everything():
 
 def test_what_is_no_graph_or_no_name_is_refused():
     assert "MT2-" in run(text="graph f( {", code=1).stderr
-    assert "mt2 opt --list" in run("-p", "no_such", code=2).output
+    assert "mt2 opt --list" in run("-p", "no_such", code=2).stderr
 
 
 def test_origins_stand_in_their_column():
