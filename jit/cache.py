@@ -26,6 +26,7 @@ from types import CodeType
 from typing import Any
 
 from minitorch2 import artifacts
+from minitorch2.compile_settings import limits, settings
 from minitorch2.dispatch import state
 from minitorch2.errors import CompileError
 from minitorch2.jit.autodiff.runtime import GraphFailed
@@ -41,18 +42,6 @@ from minitorch2.jit.capture.resume.stop import entered
 from minitorch2.jit.capture.source import Call
 from minitorch2.jit.guards import Guard, GuardSet, short_text
 from minitorch2.jit.pieces import Piece
-
-LIMIT = 8
-
-
-class Settings(threading.local):
-    """What this thread wants: `error_on_break` overrules what the compiled function was given."""
-
-    error_on_break: bool | None = None
-    stance: str = "default"  # see `compiler.set_stance`
-
-
-settings = Settings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +199,7 @@ class CodeCache:
         entries = self.entries.get(key, ())
         if entries:
             self._record(entries[-1], args, kwargs)
-        if len(entries) >= LIMIT:
+        if len(entries) >= limits.recompilations:
             self._warn()
             return None
         entry = self._compile(args, kwargs)
@@ -260,8 +249,8 @@ class CodeCache:
         self._warned = True
         last = self.recompiles[-1] if self.recompiles else None
         warnings.warn(
-            f"{self.unit} was compiled {LIMIT} times and runs as Python from now on for other "
-            f"calls; the last change: {last}",
+            f"{self.unit} was compiled {limits.recompilations} times and runs as Python from now "
+            f"on for other calls; the last change: {last}",
             stacklevel=4,
         )
 

@@ -6,6 +6,7 @@ Files of this room, in reading order:
 
 errors           every error: a code, what is wrong, what to do
 config           settings from the environment
+compile_settings what users ask of compiled calls
 artifacts        provenance and the stream of events
 __future__       how modules are converted
 swapping         two tensors exchanged
@@ -16,6 +17,7 @@ formats          orders of elements in memory, by name
 storages         blocks of memory with a version counter
 untyped_storage  the bytes behind a tensor, as torch shows them
 tensors          Tensor: a storage, a layout, a dtype, autograd fields
+size_marks       what the user says of a tensor's sizes
 dispatch         the single door of all operations
 ops              THE op table and its rows
 backends         numpy and meta: how rows run

@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from minitorch2 import compiling
+from minitorch2.compile_settings import limits, settings
 from minitorch2.dispatch import is_compiling, state
 from minitorch2.errors import ArgumentValueError
-from minitorch2.jit import cache
-from minitorch2.jit.cache import settings
-from minitorch2.jit.capture.marks import mark_dynamic, mark_static
 from minitorch2.nn.module import Module
+from minitorch2.size_marks import mark_dynamic, mark_static
 from minitorch2.tensors import Tensor
 
 __all__ = [
@@ -164,11 +163,11 @@ class Config:
     @property
     def recompile_limit(self) -> int:
         """How many entries one signature of a compiled function may have."""
-        return cache.LIMIT
+        return limits.recompilations
 
     @recompile_limit.setter
     def recompile_limit(self, limit: int) -> None:
-        cache.LIMIT = limit
+        limits.recompilations = limit
 
     cache_size_limit = recompile_limit
 

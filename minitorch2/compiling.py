@@ -32,9 +32,10 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch2.artifacts import emit, listening, wants
 from minitorch2.autograd.modes import enable_grad
+from minitorch2.compile_settings import settings
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, Mt2Error
 from minitorch2.jit.autodiff.runtime import CompiledProgram
-from minitorch2.jit.cache import CodeCache, settings
+from minitorch2.jit.cache import CodeCache
 from minitorch2.jit.capture.program import CapturedProgram
 from minitorch2.jit.ir.graph import Graph
 from minitorch2.jit.ir.interpreter import interpret, run_captured

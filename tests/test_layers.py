@@ -18,6 +18,7 @@ from tests.house import ROOMS, SourceFile, source_files
 LAYERS = (
     "minitorch2.errors",
     "minitorch2.config",
+    "minitorch2.compile_settings",
     "minitorch2.artifacts",
     "minitorch2.trees",
     "minitorch2.__future__",
@@ -30,6 +31,7 @@ LAYERS = (
     "minitorch2.settings",
     "minitorch2.tensors",
     "minitorch2.types",
+    "minitorch2.size_marks",
     "minitorch2.swapping",
     "minitorch2.printing",
     "minitorch2.backends.primitives",

@@ -15,7 +15,6 @@ from minitorch2.dispatch import below_modes
 from minitorch2.dtypes import float64
 from minitorch2.jit import guards as kinds
 from minitorch2.jit.capture.graph_break import GraphBreak
-from minitorch2.jit.capture.marks import dynamic_sizes, static_sizes
 from minitorch2.jit.capture.mode import CaptureMode, tensor_type
 from minitorch2.jit.capture.source import ConstantSource, Source
 from minitorch2.jit.capture.state import CaptureState, InputTensor
@@ -28,6 +27,7 @@ from minitorch2.jit.shapes.environment import SizeGuard
 from minitorch2.jit.shapes.symbolic_size import SymbolicSize, as_size
 from minitorch2.layouts import Layout, contiguous_strides
 from minitorch2.ops.table import lookup
+from minitorch2.size_marks import dynamic_sizes, static_sizes
 from minitorch2.tensors import Tensor, fake_tensor, is_fake
 
 if TYPE_CHECKING:

@@ -3,9 +3,8 @@
 import pytest
 
 import minitorch2 as torch
+from minitorch2.compile_settings import limits, settings
 from minitorch2.errors import ArgumentValueError, CompileError
-from minitorch2.jit import cache
-from minitorch2.jit.cache import settings
 
 
 @pytest.fixture(autouse=True)
@@ -116,7 +115,7 @@ def test_functions_in_the_graph_and_results_that_stay():
 
 
 def test_the_limit_of_compilations_is_a_setting(monkeypatch):
-    monkeypatch.setattr(cache, "LIMIT", cache.LIMIT)
+    monkeypatch.setattr(limits, "recompilations", limits.recompilations)
     torch.compiler.config.recompile_limit = 2
     assert torch.compiler.config.cache_size_limit == 2
     run = torch.compile(lambda x: x + 1, backend="eager")
