@@ -37,14 +37,13 @@ from minitorch2.jit.capture.values.functions import (
 from minitorch2.jit.capture.values.keys import Key
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.namespaces import CellValue
-from minitorch2.jit.capture.values.objects import ObjectValue
+from minitorch2.jit.capture.values.objects import HEAP, ObjectValue
 from minitorch2.jit.capture.values.sequences import ListValue, TupleValue
 from minitorch2.jit.capture.values.tensors import TensorValue
 from minitorch2.jit.guards import FunctionWriter, signature_text
 from minitorch2.jit.shapes.symbolic_size import SymbolicSize, as_size
 from minitorch2.tensors import Tensor
 
-HEAP = 1 << 9  # set for classes made by a class statement
 PLAIN = (int, float, bool, str, bytes, type(None))
 SHARED = (TupleValue, MethodValue, PartialValue)  # built by an expression, but one object each
 

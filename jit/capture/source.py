@@ -246,20 +246,6 @@ class CellContents(Step):
 
 
 @dataclass(frozen=True, slots=True)
-class TypeSource(Step):
-    """`type(base)`."""
-
-    def fetch(self, call: Call) -> Any:
-        return type(self.origin.fetch(call))
-
-    def expression(self, of: Render) -> str:
-        return f"type({of(self.origin)})"
-
-    def __str__(self) -> str:
-        return f"type({self.origin})"
-
-
-@dataclass(frozen=True, slots=True)
 class ClassAttributeSource(Step):
     """What a class itself holds under a name, before any binding: `Class.__dict__[name]`."""
 

@@ -18,7 +18,7 @@ from minitorch2.jit import guards as kinds
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.instructions import Instruction, Program, decode
 from minitorch2.jit.capture.side_effects import Effects
-from minitorch2.jit.capture.source import AttributeSource, Source
+from minitorch2.jit.capture.source import Source
 from minitorch2.jit.capture.values.base import Value
 from minitorch2.jit.capture.values.keys import Key, ObjectKey, key_object
 from minitorch2.jit.guards import Guard, GuardSet
@@ -269,12 +269,6 @@ class CaptureState:
         if first.source is not None and second.source is not None:
             self.add(kinds.plain_guard("alias", (second.source, first.source), "{0} is {1}",
                                        "were two objects", self.span()))  # fmt: skip
-
-    def guard_storages(self, first: Source, second: Source) -> None:
-        """Two tensors do not share memory."""
-        sources = (AttributeSource(first, "storage"), AttributeSource(second, "storage"))
-        test = "{0} is {1} or {0}.block is {1}.block is not None"
-        self.add(kinds.plain_guard("alias", sources, test, "did not share memory", self.span()))
 
     def _plain(
         self, kind: str, source: Source | None, test: str, meaning: str, **facts: Any

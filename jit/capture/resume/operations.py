@@ -20,18 +20,16 @@ Source: CPython's Python/bytecodes.c; `dis.stack_effect`, against which a test h
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
+from minitorch2.jit.capture.handlers.registry import PY312, PY313
 from minitorch2.jit.capture.instructions import Instruction, decode
 from minitorch2.jit.capture.resume.place import NULL, VALUE
 from minitorch2.jit.capture.resume.splice import encode
 
-PY312 = sys.version_info >= (3, 12)
-PY313 = sys.version_info >= (3, 13)
 END: Any = object()  # what `next` answers at the end of a loop
 PLAIN, TRUTH, NEXT, RAISE = "plain", "truth", "next", "raise"
 
@@ -233,8 +231,3 @@ def _special(name: str, argument: int) -> Operation | None:
         constants = (("none", None),)
         return Operation(operands, 0, encode(name), (VALUE,), dropped=4, constants=constants)
     return None
-
-
-def is_call(operation: Operation) -> bool:
-    """Whether the operation calls an operand."""
-    return operation.callee is not None

@@ -20,7 +20,7 @@ Source: CPython's Objects/locations.md and Objects/exception_handling_notes.txt 
 
 from __future__ import annotations
 
-import dis
+import inspect
 import opcode
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -32,9 +32,8 @@ from minitorch2.jit.capture.resume.place import ACTIVE, NULL, VALUE, Place, slot
 from minitorch2.jit.guards import define
 
 CODES = opcode.opmap
-VARARGS = 0x0C  # *args and **kwargs: the new function takes every variable by position
-NESTED = 0x10
-GENERATOR = 0x20
+VARARGS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS  # the new function takes all by position
+NESTED, GENERATOR = inspect.CO_NESTED, inspect.CO_GENERATOR
 Entry = tuple[int, int, int, int, int]  # start, end, target in code units; depth; lasti
 
 
@@ -159,7 +158,7 @@ class Prologue:
         self.take()
         self.body += encode("PUSH_EXC_INFO") + encode("POP_TOP")
 
-    def push(self, kind: str | int, shift_at: list[int] | None = None) -> None:
+    def push(self, kind: str | int) -> None:
         """Push one item of the stack."""
         if kind == NULL:
             self.body += encode("PUSH_NULL")
@@ -330,6 +329,3 @@ def operation_code(
     lines += without_place((len(text) - len(start) - len(body)) // 2)
     made = _spliced(prologue, text, lines, table, room)
     return made.replace(co_flags=made.co_flags & ~GENERATOR)
-
-
-assert dis.COMPILER_FLAG_NAMES[GENERATOR] == "GENERATOR"

@@ -19,7 +19,7 @@ OUTSIDE = ("save", "savez", "savetxt", "load", "loadtxt", "fromfile", "memmap", 
            "seterr", "seterrcall", "errstate", "genfromtxt", "tofile")  # fmt: skip
 
 
-def run_numpy(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value | None:
+def run_numpy(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value:
     """Call a function of numpy."""
     name = getattr(function, "__name__", "function")
     module = getattr(function, "__module__", None) or ""

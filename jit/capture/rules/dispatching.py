@@ -6,6 +6,7 @@ of the package (or None: inline), for builtin classes their constructor.
 
 from __future__ import annotations
 
+import inspect
 import random
 import types
 from typing import TYPE_CHECKING, Any
@@ -108,7 +109,7 @@ def function_rule(function: Any) -> Any:
         return COPIES[function.__name__]
     if (function.__module__ or "").partition(".")[0] == "numpy":
         return run_numpy
-    if function.__module__ in PURE_LIBRARY and not function.__code__.co_flags & 0x20:
+    if function.__module__ in PURE_LIBRARY and not inspect.isgeneratorfunction(function):
         return run_known
     if function.__module__ == "pdb" and function.__name__ == "set_trace":
         return lambda machine, function, args, kwargs: RULES[breakpoint](machine, args, kwargs)

@@ -238,9 +238,7 @@ def call_library(machine: Machine, function: Any, args: Arguments, kwargs: Keywo
     if function in PURE_FUNCTIONS:
         return machine.run_python(function, args, kwargs)
     if (module or "").partition(".")[0] == "numpy" or isinstance(function, numpy.ufunc):
-        found = run_numpy(machine, function, args, kwargs)
-        assert found is not None
-        return found
+        return run_numpy(machine, function, args, kwargs)
     name = getattr(function, "__qualname__", type(function).__name__)
     return machine.stop("unknown-call", f"{module + '.' if module else ''}{name}()")
 

@@ -25,7 +25,7 @@ from minitorch2.jit.capture.values.deques import DequeValue
 from minitorch2.jit.capture.values.exceptions import ExceptionValue
 from minitorch2.jit.capture.values.functions import FunctionValue, MethodValue
 from minitorch2.jit.capture.values.mappings import DictValue
-from minitorch2.jit.capture.values.objects import ObjectValue
+from minitorch2.jit.capture.values.objects import HEAP, ObjectValue
 from minitorch2.jit.capture.values.sequences import ListValue, TupleValue
 from minitorch2.jit.capture.values.sets import SetValue
 from minitorch2.tensors import Tensor
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 PLAIN_DATA: tuple[type, ...] = (
     int, float, complex, bool, str, bytes, range, dtype, device,
 )  # fmt: skip
-NATIVE_INIT = (object.__init__, BaseException.__init__, Exception.__init__)
 
 
 class ClassValue(Value):
@@ -214,7 +213,7 @@ def _named_tuple(machine: Machine, cls: Any, args: Arguments, kwargs: Keywords) 
 
 def _instance(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keywords) -> Value:
     cls = value.cls
-    heap = bool(cls.__flags__ & (1 << 9))
+    heap = bool(cls.__flags__ & HEAP)
     new = machine.class_lookup(cls, "__new__")
     if heap and new is not None and isinstance(new[1], staticmethod):
         made = machine.call(machine.wrap_function(new[1].__func__), [value, *args], kwargs)
