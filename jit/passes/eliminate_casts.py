@@ -6,12 +6,11 @@ all of its values anyway, and, where the options allow it, not through a narrowe
 
 from collections.abc import Sequence
 
-from minitorch2.dtypes import FLOATING, dtype
+from minitorch2.dtypes import FLOATING, INTEGER, dtype
 from minitorch2.jit.ir.graph import Graph, Node, Value
-from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.passes.notes import left, note
 from minitorch2.jit.passes.options import PassOptions
-from minitorch2.jit.passes.rebuild import Rebuilder, rebuild
+from minitorch2.jit.passes.rebuild import Rebuilder, rebuild, tensor_type
 
 MADE_BY = "pass eliminate_casts"
 # Bits of the significand, and of the exponent's range, of each floating dtype.
@@ -53,14 +52,14 @@ def eliminate_casts(graph: Graph, options: PassOptions) -> Graph:
             return None
         source = node.args[0]
         inner = rebuilder.definition(source)
-        target = _dtype(node.results[0])
-        if isinstance(source, Value) and _dtype(source) is target:
+        target = tensor_type(node.results[0]).dtype
+        if isinstance(source, Value) and tensor_type(source).dtype is target:
             return (source,)
         if inner is None or inner.op != "convert":
             return None
         first = inner.args[0]
         assert isinstance(first, Value) and isinstance(source, Value)
-        start, middle = _dtype(first), _dtype(source)
+        start, middle = tensor_type(first).dtype, tensor_type(source).dtype
         loses = not holds(middle, start)
         narrowing = loses and start.category == middle.category == target.category == FLOATING
         if loses and not (options.fast_math and narrowing):
@@ -78,28 +77,21 @@ def eliminate_casts(graph: Graph, options: PassOptions) -> Graph:
 def holds(wide: dtype, narrow: dtype) -> bool:
     """Whether every value of one dtype is a value of the other.
 
-    >>> from minitorch2.dtypes import bfloat16, float16, float32, int32
+    >>> from minitorch2.dtypes import bfloat16, float16, float32, int8, int32
     >>> holds(float32, bfloat16), holds(bfloat16, float16), holds(float32, int32)
     (True, False, False)
+    >>> holds(float16, int8)
+    True
     """
     if narrow is wide or narrow.short == "bool":
         return True
     if narrow.short in _FLOATS and wide.short in _FLOATS:
         return all(a >= b for a, b in zip(_FLOATS[wide.short], _FLOATS[narrow.short], strict=True))
-    if not _is_integer(narrow):
+    if narrow.category != INTEGER:
         return False
     digits = narrow.itemsize * 8 - narrow.is_signed
     if wide.short in _FLOATS:
-        return digits <= _FLOATS[wide.short][0] and wide.short != "f16"
-    if not _is_integer(wide) or narrow.is_signed > wide.is_signed:
+        return digits <= _FLOATS[wide.short][0]
+    if wide.category != INTEGER or narrow.is_signed > wide.is_signed:
         return False
     return digits <= wide.itemsize * 8 - wide.is_signed
-
-
-def _is_integer(kind: dtype) -> bool:
-    return kind.short[0] in "iu" and kind.short[1:].isdigit()
-
-
-def _dtype(value: Value) -> dtype:
-    assert isinstance(value.type, TensorType)
-    return value.type.dtype

@@ -9,11 +9,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from minitorch2.jit.ir.graph import Argument, Graph, Node, Value, used_values
-from minitorch2.jit.ir.types import TensorType
+from minitorch2.jit.ir.graph import Graph, Node, Value, used_values
 from minitorch2.jit.passes.notes import left, note
 from minitorch2.jit.passes.options import PassOptions
-from minitorch2.jit.passes.rebuild import Rebuilder, rebuild
+from minitorch2.jit.passes.rebuild import Rebuilder, rebuild, tensor_type
 
 MADE_BY = "pass fold_batch_norm"
 
@@ -78,7 +77,7 @@ def _folded(
     note("the scale of the channels goes into the weight", node, changes_bits=True)
     covered = (node, inner, scale)
     weight = inner.args[1]
-    shape = (_type(vector).shape[0], *(1,) * (_type(weight).ndim - 1))
+    shape = (tensor_type(vector).shape[0], *(1,) * (tensor_type(weight).ndim - 1))
     column = rebuilder.add("view", (vector, shape), covered, MADE_BY)
     scaled = rebuilder.add("mul", (weight, column), covered, MADE_BY)
     args = (inner.args[0], scaled, *inner.args[2:])
@@ -88,16 +87,11 @@ def _folded(
 def _per_channel(convolution: Node, scale: Node) -> Value | None:
     """The vector of which a factor is a view with one number for each channel."""
     vector = scale.args[0] if scale.op == "view" else None
-    if not isinstance(vector, Value) or _type(vector).ndim != 1:
+    if not isinstance(vector, Value) or tensor_type(vector).ndim != 1:
         return None
-    result = _type(convolution.results[0])
+    result = tensor_type(convolution.results[0])
     count: Any = result.shape[1]
     expected = (1, count, *(1,) * (result.ndim - 2))
-    shape = _type(scale.results[0]).shape
-    same = _type(vector).dtype is result.dtype and _type(vector).shape == (count,)
+    shape = tensor_type(scale.results[0]).shape
+    same = tensor_type(vector).dtype is result.dtype and tensor_type(vector).shape == (count,)
     return vector if same and shape in (expected, expected[1:]) else None
-
-
-def _type(value: Argument) -> TensorType:
-    assert isinstance(value, Value) and isinstance(value.type, TensorType)
-    return value.type

@@ -8,11 +8,10 @@ concatenated.
 from collections.abc import Sequence
 from typing import Any
 
-from minitorch2.jit.ir.graph import Argument, Graph, Node, Value
-from minitorch2.jit.ir.types import TensorType
+from minitorch2.jit.ir.graph import Graph, Node, Value
 from minitorch2.jit.passes.notes import note
 from minitorch2.jit.passes.options import PassOptions
-from minitorch2.jit.passes.rebuild import Rebuilder, rebuild
+from minitorch2.jit.passes.rebuild import Rebuilder, rebuild, tensor_type
 from minitorch2.layouts import normalize_dim
 from minitorch2.ops.views import slice_bounds
 
@@ -64,8 +63,8 @@ def _joined(rebuilder: Rebuilder, node: Node) -> Sequence[Value] | None:
     """A cat with neighbouring slices of one tensor joined."""
     parts: Any = node.args[0]
     dim: Any = node.args[1]
-    at = normalize_dim(dim, _type(node.results[0]).ndim)
-    if any(_type(part).dtype is not _type(node.results[0]).dtype for part in parts):
+    at = normalize_dim(dim, tensor_type(node.results[0]).ndim)
+    if any(tensor_type(part).dtype is not tensor_type(node.results[0]).dtype for part in parts):
         return None
     joined: list[tuple[Value, tuple[Value, int, int] | None]] = []
     for part in parts:
@@ -82,7 +81,7 @@ def _joined(rebuilder: Rebuilder, node: Node) -> Sequence[Value] | None:
     for part, seen in joined:
         if seen is None or _is_whole(part, seen, at):
             values.append(part)
-        elif (seen[1], seen[2]) == (0, _type(seen[0]).shape[at]):
+        elif (seen[1], seen[2]) == (0, tensor_type(seen[0]).shape[at]):
             values.append(seen[0])
         else:
             args = (seen[0], at, seen[1], seen[2], 1)
@@ -94,23 +93,19 @@ def _joined(rebuilder: Rebuilder, node: Node) -> Sequence[Value] | None:
 
 def _is_whole(part: Value, seen: tuple[Value, int, int], at: int) -> bool:
     """Whether a part is exactly what is seen: it was not joined."""
-    return _type(part).shape[at] == seen[2] - seen[1]
+    return tensor_type(part).shape[at] == seen[2] - seen[1]
 
 
 def _seen(rebuilder: Rebuilder, part: Value, at: int) -> tuple[Value, int, int] | None:
-    """(base, first, last) of a slice with step 1 along a dimension, in numbers."""
+    """(base, first, last) of a part that is such a slice."""
     node = rebuilder.definition(part)
     if node is None or node.op != "slice":
         return None
-    base, dim, start, end, step = _slice(node)
-    if normalize_dim(dim, _type(base).ndim) != at or step != 1:
+    base, dim, _, _, _ = _slice(node)
+    if normalize_dim(dim, tensor_type(base).ndim) != at:
         return None
-    size = _type(base).shape[at]
-    bounds = (size, *(each for each in (start, end) if each is not None))
-    if not all(isinstance(each, int) for each in bounds):
-        return None
-    first, count = slice_bounds(size, start, end, 1)
-    return base, first, first + count
+    bounds = _bounds(node, at)
+    return None if bounds is None else (base, *bounds)
 
 
 def _part_of_cat(rebuilder: Rebuilder, node: Node) -> Sequence[Value] | None:
@@ -119,19 +114,19 @@ def _part_of_cat(rebuilder: Rebuilder, node: Node) -> Sequence[Value] | None:
     cat = rebuilder.definition(base)
     if cat is None or cat.op != "cat":
         return None
-    at = normalize_dim(dim, _type(base).ndim)
+    at = normalize_dim(dim, tensor_type(base).ndim)
     along: Any = cat.args[1]
     parts: Any = cat.args[0]
     seen = _bounds(node, at)
-    if normalize_dim(along, _type(base).ndim) != at or seen is None:
+    if normalize_dim(along, tensor_type(base).ndim) != at or seen is None:
         return None
     begin = 0
     for part in parts:
-        size: Any = _type(part).shape[at]
+        size: Any = tensor_type(part).shape[at]
         if not isinstance(size, int):
             return None
         if begin <= seen[0] and seen[1] <= begin + size and seen[0] < seen[1]:
-            if _type(part).dtype is not _type(base).dtype:
+            if tensor_type(part).dtype is not tensor_type(base).dtype:
                 return None
             note("a part of a cat is a part of its operand", node)
             if (seen[0], seen[1]) == (begin, begin + size):
@@ -143,8 +138,9 @@ def _part_of_cat(rebuilder: Rebuilder, node: Node) -> Sequence[Value] | None:
 
 
 def _bounds(node: Node, at: int) -> tuple[int, int] | None:
+    """(first, last) of a slice with step 1 along dimension `at`, where both are numbers."""
     base, _, start, end, step = _slice(node)
-    size = _type(base).shape[at]
+    size = tensor_type(base).shape[at]
     numbers = [each for each in (size, start, end) if each is not None]
     if step != 1 or not all(isinstance(each, int) for each in numbers):
         return None
@@ -155,8 +151,3 @@ def _bounds(node: Node, at: int) -> tuple[int, int] | None:
 def _slice(node: Node) -> Any:
     """The five arguments of a slice."""
     return node.args
-
-
-def _type(value: Argument) -> TensorType:
-    assert isinstance(value, Value) and isinstance(value.type, TensorType)
-    return value.type

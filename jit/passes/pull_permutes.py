@@ -12,7 +12,7 @@ from minitorch2.jit.ir.graph import Graph, Node, Value
 from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.passes.notes import note
 from minitorch2.jit.passes.options import PassOptions
-from minitorch2.jit.passes.rebuild import Rebuilder, rebuild
+from minitorch2.jit.passes.rebuild import Rebuilder, rebuild, tensor_type
 from minitorch2.jit.passes.simplify_views import permutation
 from minitorch2.ops.table import POINTWISE, lookup
 
@@ -82,11 +82,6 @@ def _unpermuted(rebuilder: Rebuilder, node: Node) -> tuple[tuple[int, ...], tupl
             return None
         shared = order
         args.append(source.args[0])
-    if shared is None or len(shared) != _ndim(node.results[0]):
+    if shared is None or len(shared) != tensor_type(node.results[0]).ndim:
         return None
     return shared, tuple(args)
-
-
-def _ndim(value: Value) -> int:
-    assert isinstance(value.type, TensorType)
-    return value.type.ndim

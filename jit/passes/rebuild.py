@@ -42,6 +42,12 @@ from minitorch2.jit.shapes.environment import ShapeEnvironment
 from minitorch2.ops.table import lookup
 
 
+def tensor_type(value: Argument) -> TensorType:
+    """The type of an operand that is a tensor."""
+    assert isinstance(value, Value) and isinstance(value.type, TensorType)
+    return value.type
+
+
 class Rebuilder:
     """The new graph while it grows: its nodes, and which node defines a value."""
 

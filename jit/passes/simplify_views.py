@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from minitorch2.jit.ir.graph import Argument, Graph, Node, Value, values_in
-from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.ir.verify import is_functional
 from minitorch2.jit.passes.options import PassOptions
-from minitorch2.jit.passes.rebuild import Rebuilder, rebuild
+from minitorch2.jit.passes.rebuild import Rebuilder, rebuild, tensor_type
 from minitorch2.layouts import normalize_dim
 from minitorch2.ops.views import slice_bounds
 
@@ -101,7 +100,7 @@ def _composed(node: Node, inner: Node) -> tuple[str, tuple[Argument, ...]] | Non
     base = inner.args[0] if inner.args else None
     if not isinstance(base, Value):
         return None
-    shape = _tensor_type(node.results[0]).shape
+    shape = tensor_type(node.results[0]).shape
     if node.op in RESHAPES and inner.op in RESHAPES:
         return "view", (base, shape)
     if node.op == inner.op == "expand":
@@ -116,7 +115,7 @@ def _composed(node: Node, inner: Node) -> tuple[str, tuple[Argument, ...]] | Non
 
 def permutation(node: Node) -> tuple[int, ...] | None:
     """Which dimension of the operand each dimension of a permute or transpose is."""
-    ndim = _tensor_type(node.results[0]).ndim if node.results else 0
+    ndim = tensor_type(node.results[0]).ndim if node.results else 0
     args: Any = node.args
     if node.op == "permute":
         return tuple(normalize_dim(dim, ndim) for dim in args[1])
@@ -130,7 +129,7 @@ def permutation(node: Node) -> tuple[int, ...] | None:
 
 def _slice_of_slice(node: Node, inner: Node, base: Value) -> tuple[str, tuple] | None:
     """Two slices of one dimension as one, where the sizes and bounds are plain ints."""
-    type = _tensor_type(base)
+    type = tensor_type(base)
     bounds: Any = (*inner.args[1:], *node.args[1:])
     dim, start, end, step, other, second_start, second_end, second_step = bounds
     at = normalize_dim(dim, type.ndim)
@@ -142,8 +141,3 @@ def _slice_of_slice(node: Node, inner: Node, base: Value) -> tuple[str, tuple] |
     begin, stride = first + offset * step, step * second_step
     last = begin + (length - 1) * stride + 1 if length else begin
     return "slice", (base, at, begin, last, stride)
-
-
-def _tensor_type(value: Value) -> TensorType:
-    assert isinstance(value.type, TensorType)
-    return value.type
