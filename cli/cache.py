@@ -54,13 +54,13 @@ def clear() -> None:
     found = entries()
     for entry in found:
         disk.forget(entry.key)
-    left = len(entries())
-    removed = sum(entry.size for entry in found)
-    count = sum(entry.kind == "kernels" for entry in found)
-    gone = f"{max(count - left, 0)} kernels removed from {disk.folder()}"
-    click.echo(f"{gone} ({size_text(removed)})")
+    left = entries()
+    gone = [entry for entry in found if entry not in left]
+    kernels, programs = (sum(entry.kind == kind for entry in gone) for kind in KINDS)
+    removed = size_text(sum(entry.size for entry in gone))
+    click.echo(f"{kernels} kernels removed from {disk.folder()}, {programs} programs ({removed})")
     if left:
-        click.echo(f"{left} could not be removed: is the folder yours to write?", err=True)
+        click.echo(f"{len(left)} could not be removed: is the folder yours to write?", err=True)
         sys.exit(1)
 
 

@@ -31,6 +31,7 @@ def test_show_and_clear(folder):
     assert "kernels   3" in shown and "programs  1" in shown
     done = CliRunner().invoke(main, ["cache", "clear"])
     assert done.exit_code == 0 and done.output.startswith("3 kernels removed from ")
+    assert ", 1 programs (" in done.output
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
     assert "kernels   0" in CliRunner().invoke(main, ["cache"]).output
 
