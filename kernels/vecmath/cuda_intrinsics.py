@@ -91,6 +91,7 @@ class CudaTeam(Team):
         self.builder = builder
 
     def shuffle(self, value: CudaLane, distance: int) -> CudaLane:
+        """The value of the thread of this warp whose number differs by the bits of `distance`."""
         own = LLVM_TYPES[value.type]
         if value.type in ("f32", "f64"):
             whole = "i32" if value.type == "f32" else "i64"
@@ -111,6 +112,9 @@ class CudaTeam(Team):
         return self.builder.call(function, [EVERYONE, word, I32(distance), I32(WARP - 1)])
 
     def exchange(self, value: CudaLane, warps: int) -> CudaLane:
+        """Every warp puts its value into shared memory; a thread gets that of warp (its number
+        modulo `warps`, a power of two). Every thread of the block must come here.
+        """
         builder, own = self.builder, LLVM_TYPES[value.type]
         stored = ir.IntType(8) if value.type == "bool" else own
         array = _shared(builder, stored, f"between_warps_{value.type}", WARP)

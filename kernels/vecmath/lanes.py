@@ -192,6 +192,7 @@ class Lane(Symbolic):
         return self.new(self.builder.bitcast(self.value, LLVM_TYPES[to]), to)
 
     def call(self, name: str, *others: Any) -> "Lane":
+        """LLVM's intrinsic of that name over this and the others, all in this one's type."""
         own = LLVM_TYPES[self.type]
         values = [self.value, *(self.like(other).value for other in others)]
         if name == "fmod":
@@ -202,6 +203,7 @@ class Lane(Symbolic):
         return self.new(self.builder.call(function, values))
 
     def cast(self, to: str) -> "Lane":
+        """The value as a `to` ("f32", "i64", "bool", ...): bool asks whether it is not zero."""
         if to == self.type:
             return self
         if to == "bool":
