@@ -8,7 +8,7 @@ Source: PyTorch's "Autograd mechanics" notes on in-place operations on views.
 
 from typing import Any, NamedTuple
 
-from minitorch2.autograd.graph import Edge, Node, Spec, edge_of, fit_gradient, zeros_like_spec
+from minitorch2.autograd.graph import Node, Spec, edge_of, fit_gradient, zeros_like_spec
 from minitorch2.dispatch import call, state
 from minitorch2.layouts import Layout
 from minitorch2.ops.table import lookup
@@ -142,8 +142,3 @@ class CopySlices(Node):
         if self.edges[1] is not None:
             to_source = fit_gradient(seen, self.source)
         return to_base, to_source
-
-
-def edges_of(tensors: list) -> tuple[Edge | None, ...]:
-    """The edges of several tensors."""
-    return tuple(edge_of(tensor) for tensor in tensors)

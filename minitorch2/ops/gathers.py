@@ -13,14 +13,11 @@ from minitorch2.errors import DtypeError, IndexOutOfRange, ShapeError
 from minitorch2.layouts import broadcast_shapes, normalize_dim
 from minitorch2.ops.infer import describe_value
 from minitorch2.ops.table import GATHER, Meta, defop, lookup
+from minitorch2.ops.views import zeros_of
 
 
 def _op(name, *args):
     return call(lookup(name), args)
-
-
-def _zeros(spec, like):
-    return _op("full", tuple(spec.shape), 0, like.dtype, like.device)
 
 
 def check_index(index, size, dim, name):
@@ -83,7 +80,7 @@ defop(
     infer=_infer_gather,
     saves="index",
     effects="may_fail",
-    vjp=lambda s, g: (_op("scatter_add", _zeros(s.self, g), s.dim, s.index, g), None),
+    vjp=lambda s, g: (_op("scatter_add", zeros_of(s.self, g), s.dim, s.index, g), None),
     doc="For each index, the element at that place along `dim`.",
 )
 
@@ -128,13 +125,6 @@ def infer_scatter(self, dim, index, src):
             f"expected self.dtype to be equal to src.dtype, got {self.dtype} and {src.dtype}",
         )
     return Meta(tuple(self.shape), self.dtype)
-
-
-def _trim(g, index):
-    for dim, size in enumerate(index.shape):
-        if g.shape[dim] != size:
-            g = _op("slice", g, dim, 0, size, 1)
-    return g
 
 
 defop(
@@ -226,7 +216,7 @@ defop(
     saves="index",
     effects="may_fail",
     vjp=lambda s, g: (
-        (_op("index_add", _zeros(s.self, g), s.dim, s.index, g) if s.self.ndim else g),
+        (_op("index_add", zeros_of(s.self, g), s.dim, s.index, g) if s.self.ndim else g),
         None,
     ),
     doc="The entries of a dimension at the given indices.",
@@ -325,7 +315,7 @@ defop(
     saves="indices",
     effects="may_fail",
     vjp=lambda s, g: (
-        _op("index_put", _zeros(s.self, g), s.indices, g, True),
+        _op("index_put", zeros_of(s.self, g), s.indices, g, True),
         [None] * len(s.indices),
     ),
     doc="Elements picked by integer arrays, one for each dimension or None.",

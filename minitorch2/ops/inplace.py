@@ -187,7 +187,7 @@ def derive(op: Op) -> Op:
     written = Parameter(first.name, "Tensor", False, first.default, False, "a!")
     text = op.signature.text.replace(op.name + "(", op.name + "_(", 1)
     text = text.replace(f"{first.type} {first.name}", f"Tensor(a!) {first.name}", 1)
-    signature = Signature(op.name + "_", (written, *rest), ("Tensor(a!)",), ("",), text)
+    signature = Signature(op.name + "_", (written, *rest), ("Tensor(a!)",), text)
     return add_row(
         Op(
             signature.name,

@@ -23,7 +23,8 @@ def _op(name, *args):
     return call(lookup(name), args)
 
 
-def _reduced(loss, reduction):
+def reduced(loss, reduction):
+    """The mean or the sum of single losses, or the losses themselves."""
     if reduction == "mean":
         return loss.mean()
     if reduction == "sum":
@@ -66,7 +67,7 @@ def _nll_loss(input, target, weight, ignore_index, reduction):
     )
     if reduction == "mean":
         return loss.sum() / scale.sum()
-    return _reduced(loss, reduction)
+    return reduced(loss, reduction)
 
 
 _LOSS = "Tensor? weight=None, int ignore_index=-100, str reduction='mean'"
@@ -120,7 +121,7 @@ def _cross_entropy(input, target, weight, ignore_index, reduction, label_smoothi
         )
         smooth = smooth.sum() / scale.sum()
     else:
-        smooth = _reduced(smooth, reduction)
+        smooth = reduced(smooth, reduction)
     classes = input.shape[at]
     return loss * (1 - label_smoothing) + smooth * (label_smoothing / classes)
 
@@ -143,7 +144,7 @@ def _smooth_loss(logs, target, weight, reduction, smoothing, at):
         for size in loss.shape:
             count = count * size
         return loss.sum() / count
-    return _reduced(loss, reduction)
+    return reduced(loss, reduction)
 
 
 neural(
@@ -184,14 +185,14 @@ defop(
 
 neural(
     "mse_loss(Tensor input, Tensor target, str reduction='mean') -> Tensor",
-    lambda x, y, reduction: _reduced(_op("squared_difference", x, y), reduction),
+    lambda x, y, reduction: reduced(_op("squared_difference", x, y), reduction),
     "The squared difference.",
     precision="full",
     accepts="bif",
 )
 neural(
     "l1_loss(Tensor input, Tensor target, str reduction='mean') -> Tensor",
-    lambda x, y, reduction: _reduced((x - y).abs(), reduction),
+    lambda x, y, reduction: reduced((x - y).abs(), reduction),
     "The absolute difference.",
     precision="full",
 )
@@ -206,9 +207,9 @@ def _smooth_l1(input, target, reduction, beta):
         )
     gap = input - target
     if beta == 0:
-        return _reduced(gap.abs(), reduction)
+        return reduced(gap.abs(), reduction)
     near, far = gap * gap * (0.5 / beta), gap.abs() - 0.5 * beta
-    return _reduced(_op("where", gap.abs() < beta, near, far), reduction)
+    return reduced(_op("where", gap.abs() < beta, near, far), reduction)
 
 
 neural(
@@ -256,7 +257,7 @@ def _same_shape(input, target, name):
 def _bce(input, target, weight, reduction):
     _same_shape(input, target, "binary_cross_entropy")
     loss = _op("bit_entropy", input, target)
-    return _reduced(loss if weight is None else loss * weight, reduction)
+    return reduced(loss if weight is None else loss * weight, reduction)
 
 
 def _bce_logits(input, target, weight, reduction, pos_weight):
@@ -273,7 +274,7 @@ def _bce_logits(input, target, weight, reduction, pos_weight):
             "convert the target: target.float()",
         )
     loss = loss if weight is None else loss * weight
-    return _reduced(loss.to(target.dtype), reduction)  # torch computes in the target's memory
+    return reduced(loss.to(target.dtype), reduction)  # torch computes in the target's memory
 
 
 neural(

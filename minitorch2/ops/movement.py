@@ -13,14 +13,11 @@ from minitorch2.errors import ArgumentValueError, ShapeError
 from minitorch2.layouts import broadcast_shapes, normalize_dim, normalize_dims
 from minitorch2.ops.infer import describe_value
 from minitorch2.ops.table import GATHER, Meta, defop, lookup
+from minitorch2.ops.views import zeros_of
 
 
 def _op(name, *args):
     return call(lookup(name), args)
-
-
-def _zeros(spec, like):
-    return _op("full", tuple(spec.shape), 0, like.dtype, like.device)
 
 
 def _asked_cat(tensors, dim):
@@ -196,7 +193,7 @@ defop(
     infer=_infer_sort,
     keeps=True,
     vjp=lambda s, g, _: (
-        _op("scatter", _zeros(s.self, g), s.dim, s.result1, g) if s.self.ndim else g
+        _op("scatter", zeros_of(s.self, g), s.dim, s.result1, g) if s.self.ndim else g
     ),
     doc="The elements of a dimension in order, and where they were.",
     accepts="bif",

@@ -46,12 +46,11 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A parsed schema line; `text` is the line itself, `returns` the result types and names."""
+    """A parsed schema line; `text` is the line itself, `returns` the result types."""
 
     name: str
     parameters: tuple[Parameter, ...]
     returns: tuple[str, ...]
-    return_names: tuple[str, ...]
     text: str
 
     @property
@@ -93,8 +92,7 @@ def parse_signature(text: str) -> Signature:
         )
     results = _split(result[1:-1]) if result.startswith("(") else [result]
     types = tuple(part.split()[0] for part in results if part)
-    names = tuple((part.split() + [""])[1] for part in results if part)
-    return Signature(name, tuple(parameters), types, names, text)
+    return Signature(name, tuple(parameters), types, text)
 
 
 def _split(text: str) -> list[str]:

@@ -189,12 +189,13 @@ defop(
     VIEW,
     view=_selected,
     inverse=lambda base, value, dim, index: _op("select_scatter", base, value, dim, index),
-    vjp=lambda s, g: _op("select_scatter", _zeros(s.self, g), g, s.dim, s.index),
+    vjp=lambda s, g: _op("select_scatter", zeros_of(s.self, g), g, s.dim, s.index),
     doc="One index of a dimension, which disappears.",
 )
 
 
-def _zeros(spec, like):
+def zeros_of(spec, like):
+    """Zeros of an input's shape, in a gradient's dtype and device: what the gradient fills."""
     return _op("full", tuple(spec.shape), 0, like.dtype, like.device)
 
 
@@ -232,7 +233,7 @@ defop(
     method=False,
     function=False,
     inverse=lambda base, value, *where: _op("slice_scatter", base, value, *where),
-    vjp=lambda s, g: _op("slice_scatter", _zeros(s.self, g), g, s.dim, s.start, s.end, s.step),
+    vjp=lambda s, g: _op("slice_scatter", zeros_of(s.self, g), g, s.dim, s.start, s.end, s.step),
     doc="Every `step`-th index of a dimension from `start` up to `end`.",
 )
 
@@ -334,7 +335,7 @@ defop(
     inverse=lambda base, value, offset, dim1, dim2: _op(
         "diagonal_scatter", base, value, offset, dim1, dim2
     ),
-    vjp=lambda s, g: _op("diagonal_scatter", _zeros(s.self, g), g, s.offset, s.dim1, s.dim2),
+    vjp=lambda s, g: _op("diagonal_scatter", zeros_of(s.self, g), g, s.offset, s.dim1, s.dim2),
     doc="The elements whose indices in two dimensions differ by `offset`.",
 )
 
@@ -377,9 +378,9 @@ def _window_places(shape, dimension, size, step):
 def _unfold_vjp(s, g):
     if not s.self.shape:
         return _op("reshape", g, ()) if s.size else g.sum()
-    total = _zeros(s.self, g)
+    total = zeros_of(s.self, g)
     for k, where in enumerate(_window_places(s.self.shape, s.dimension, s.size, s.step)):
-        part = _op("slice_scatter", _zeros(s.self, g), _op("select", g, -1, k), *where)
+        part = _op("slice_scatter", zeros_of(s.self, g), _op("select", g, -1, k), *where)
         total = _op("add", total, part, 1)
     return total
 

@@ -16,8 +16,8 @@ from typing import Any
 from minitorch2.creation import eye
 from minitorch2.errors import OperationError
 from minitorch2.nn.functional.rows import row
-from minitorch2.nn.functional.windows import output_size as places_of
 from minitorch2.nn.functional.windows import padded, per_dimension, views
+from minitorch2.ops.convolution import output_size as places_of
 
 _stack, _transpose = row("stack"), row("convolution_to_input")
 

@@ -11,8 +11,9 @@ from typing import Any
 
 from minitorch2.creation import tensor
 from minitorch2.dtypes import int64
-from minitorch2.errors import ArgumentValueError, ShapeError
+from minitorch2.errors import ShapeError
 from minitorch2.nn.functional.rows import row
+from minitorch2.ops.losses import reduced
 
 _nll_loss, _cross_entropy = row("nll_loss"), row("cross_entropy")
 _mse_loss, _l1_loss, _smooth_l1_loss = row("mse_loss"), row("l1_loss"), row("smooth_l1_loss")
@@ -145,21 +146,6 @@ def binary_cross_entropy_with_logits(
     """binary_cross_entropy of sigmoid(input), without overflow."""
     reduction = reduction_of(reduction, size_average, reduce)
     return _bce_logits(input, target, weight, reduction, pos_weight)
-
-
-def reduced(loss: Any, reduction: str) -> Any:
-    """The mean or the sum of single losses, or the losses themselves."""
-    if reduction == "mean":
-        return loss.mean()
-    if reduction == "sum":
-        return loss.sum()
-    if reduction == "none":
-        return loss
-    raise ArgumentValueError(
-        f"a loss with reduction={reduction!r}",
-        f"{reduction} is not a valid value for reduction",
-        "use 'mean', 'sum' or 'none'",
-    )
 
 
 def kl_div(

@@ -7,8 +7,9 @@ Source: torch.nn.functional.
 
 from typing import Any
 
-from minitorch2.nn.functional.losses import reduced, reduction_of
+from minitorch2.nn.functional.losses import reduction_of
 from minitorch2.nn.functional.rows import row
+from minitorch2.ops.losses import reduced
 
 _where, _logsigmoid = row("where"), row("logsigmoid")
 

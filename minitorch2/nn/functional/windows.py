@@ -12,6 +12,7 @@ from typing import Any
 
 from minitorch2.errors import ShapeError
 from minitorch2.nn.functional.padding import pad
+from minitorch2.ops.convolution import output_size
 
 
 def per_dimension(value: Any, count: int) -> tuple[int, ...]:
@@ -20,11 +21,6 @@ def per_dimension(value: Any, count: int) -> tuple[int, ...]:
         return (value,) * count
     values = tuple(value)
     return values * count if len(values) == 1 else values
-
-
-def output_size(size: int, kernel: int, stride: int, padding: int, dilation: int) -> int:
-    """How many places a kernel has."""
-    return (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
 
 
 def padded(input: Any, amounts: Sequence[int], value: float = 0) -> Any:
