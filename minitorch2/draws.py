@@ -14,7 +14,6 @@ smaller draw stays as it is, so dx/da = -(dP/da) / (dP/dx).
 Source: numpy.random; Figurnov, Mohamed, Mnih, "Implicit reparameterization gradients" (2018).
 """
 
-import math
 from typing import Any
 
 import numpy
@@ -22,8 +21,11 @@ import numpy
 from minitorch2.autograd.function import Function
 from minitorch2.autograd.modes import no_grad
 from minitorch2.errors import ArgumentValueError
+from minitorch2.ops.table import lookup
 from minitorch2.random import Generator, default_generator
 from minitorch2.tensors import Tensor, wrap
+
+_digamma = lookup("digamma").public
 
 
 def stream(generator: Generator | None, count: int) -> numpy.random.Generator:
@@ -88,7 +90,7 @@ def _slope_by_series(a: numpy.ndarray, x: numpy.ndarray) -> numpy.ndarray:
         return a
     with numpy.errstate(divide="ignore", invalid="ignore"):
         log_x = numpy.log(x)
-        psi = _digamma(a + 1)
+        psi = _digamma(wrap(a + 1)).array
         ratio, total = numpy.ones_like(a), log_x - psi
         terms = int((x + 12 * numpy.sqrt(x)).max()) + 60 if numpy.isfinite(x).all() else 60
         for n in range(1, min(terms, 20_000)):
@@ -97,52 +99,6 @@ def _slope_by_series(a: numpy.ndarray, x: numpy.ndarray) -> numpy.ndarray:
             total = total + ratio * (log_x - psi)
         slope = -total * x / a
     return numpy.where(x == 0, 0.0, slope)
-
-
-def _digamma(x: numpy.ndarray) -> numpy.ndarray:
-    """By recurrence up to 6 and the asymptotic series from there (x > 0)."""
-    shift = numpy.zeros_like(x)
-    x = x.copy()
-    while (small := x < 6).any():
-        shift[small] -= 1 / x[small]
-        x[small] += 1
-    inverse = 1 / (x * x)
-    series = inverse * (1 / 12 - inverse * (1 / 120 - inverse * (1 / 252 - inverse / 240)))
-    return shift + numpy.log(x) - 0.5 / x - series
-
-
-def incomplete_gamma(a: Any, x: Any) -> Any:
-    """P(a, x), the probability that a gamma draw of shape a is below x; gradients reach x."""
-    return _IncompleteGamma.apply(a, x)
-
-
-class _IncompleteGamma(Function):
-    """P(a, x) by the series; its slope in x is the density."""
-
-    @staticmethod
-    def forward(ctx: Any, a: Tensor, x: Tensor) -> Any:
-        ctx.save_for_backward(a, x)
-        shape, place = numpy.broadcast_arrays(_wide(a), _wide(x))
-        ratio, total = numpy.ones(shape.shape), numpy.ones(shape.shape)
-        usual = place[numpy.isfinite(place)]
-        terms = int((usual + 12 * numpy.sqrt(usual)).max()) + 60 if usual.size else 60
-        for n in range(1, min(terms, 20_000)):
-            ratio = ratio * place / (shape + n)
-            total = total + ratio
-        with numpy.errstate(divide="ignore", invalid="ignore"):
-            first = numpy.exp(shape * numpy.log(place) - place - _log_gamma(shape + 1))
-        found = numpy.where(place == numpy.inf, 1.0, numpy.where(place == 0, 0.0, first * total))
-        return _like(numpy.clip(found, 0, 1), x)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        a, x = ctx.saved_tensors
-        density = ((a - 1) * x.log() - x - a.lgamma()).exp()
-        return None, grad * density
-
-
-def _log_gamma(x: numpy.ndarray) -> numpy.ndarray:
-    return numpy.vectorize(math.lgamma, otypes=[numpy.float64])(x)
 
 
 class _StandardGamma(Function):

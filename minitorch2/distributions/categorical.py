@@ -121,27 +121,17 @@ class Categorical(Distribution):
         return values.expand((-1, *self._batch_shape)) if expand else values
 
 
-class OneHotCategorical(Distribution):
-    """A class as a vector with a 1 at its place."""
+class OfClasses(Distribution):
+    """Over vectors with a place for each class: the probabilities are a Categorical's."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
-    support = constraints.one_hot
-    has_enumerate_support = True
-
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None):
-        self._categorical = Categorical(probs, logits)
-        events = self._categorical.param_shape[-1:]
-        super().__init__(self._categorical.batch_shape, events, validate_args)
+    _categorical: Categorical
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The same with expanded parameters."""
         made = super().expand(batch_shape)
         made._categorical = self._categorical.expand(batch_shape)
         return made
-
-    @property
-    def _param(self) -> Any:
-        return self._categorical._param
 
     @property
     def probs(self) -> Any:
@@ -157,6 +147,22 @@ class OneHotCategorical(Distribution):
     def param_shape(self) -> Any:
         """The shape of the parameter given."""
         return self._categorical.param_shape
+
+
+class OneHotCategorical(OfClasses):
+    """A class as a vector with a 1 at its place."""
+
+    support = constraints.one_hot
+    has_enumerate_support = True
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None):
+        self._categorical = Categorical(probs, logits)
+        events = self._categorical.param_shape[-1:]
+        super().__init__(self._categorical.batch_shape, events, validate_args)
+
+    @property
+    def _param(self) -> Any:
+        return self._categorical._param
 
     @property
     def mean(self) -> Any:
@@ -209,10 +215,8 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
         return self.sample(sample_shape) + (probs - probs.detach())
 
 
-class Multinomial(Distribution):
+class Multinomial(OfClasses):
     """How often each class comes in `total_count` draws."""
-
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
 
     def __init__(
         self,
@@ -228,31 +232,10 @@ class Multinomial(Distribution):
         events = self._categorical.param_shape[-1:]
         super().__init__(self._categorical.batch_shape, events, validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same with expanded parameters."""
-        made = super().expand(batch_shape)
-        made._categorical = self._categorical.expand(batch_shape)
-        return made
-
     @property
     def support(self) -> Any:
         """Counts that sum to total_count."""
         return constraints.multinomial(self.total_count)
-
-    @property
-    def probs(self) -> Any:
-        """The probabilities."""
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Any:
-        """Their logarithms."""
-        return self._categorical.logits
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the parameter given."""
-        return self._categorical.param_shape
 
     @property
     def mean(self) -> Any:

@@ -14,7 +14,7 @@ import math
 from typing import Any
 
 from minitorch2.distributions import constraints
-from minitorch2.distributions.distribution import Distribution, ExponentialFamily
+from minitorch2.distributions.distribution import Distribution, ExponentialFamily, LocationScale
 from minitorch2.distributions.tools import broadcast_all, rand, shape_of, uniform, where
 from minitorch2.distributions.transformed import TransformedDistribution
 from minitorch2.distributions.transforms import AbsTransform
@@ -152,24 +152,11 @@ class Exponential(ExponentialFamily):
         return -(-x).log()
 
 
-class Laplace(Distribution):
+class Laplace(LocationScale):
     """Density exp(-|x - loc| / scale) / (2 * scale)."""
-
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None):
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(shape_of(loc, scale, like=self.loc), (), validate_args)
 
     @property
     def mean(self) -> Any:
-        """loc."""
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
         """loc."""
         return self.loc
 
@@ -211,26 +198,13 @@ class Laplace(Distribution):
         return 1 + (2 * self.scale).log()
 
 
-class Cauchy(Distribution):
+class Cauchy(LocationScale):
     """Density 1 / (pi * scale * (1 + ((x - loc) / scale) ** 2)): without mean or variance."""
-
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None):
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(shape_of(loc, scale, like=self.loc), (), validate_args)
 
     @property
     def mean(self) -> Any:
         """nan: there is none."""
         return self.loc * math.nan
-
-    @property
-    def mode(self) -> Any:
-        """loc."""
-        return self.loc
 
     @property
     def variance(self) -> Any:

@@ -15,8 +15,9 @@ from typing import Any, ClassVar
 from minitorch2.autograd import grad
 from minitorch2.autograd.modes import enable_grad, no_grad
 from minitorch2.dispatch import state
+from minitorch2.distributions import constraints
 from minitorch2.distributions.constraints import Constraint, is_dependent
-from minitorch2.distributions.tools import lazy_property
+from minitorch2.distributions.tools import broadcast_all, lazy_property, shape_of
 from minitorch2.tensors import Size, Tensor
 
 
@@ -191,6 +192,23 @@ class Distribution:
         return f"{type(self).__name__}({', '.join(parts)})"
 
 
+class LocationScale(Distribution):
+    """loc + scale * a number of one fixed distribution around 0."""
+
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+    has_rsample = True
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None):
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(shape_of(loc, scale, like=self.loc), (), validate_args)
+
+    @property
+    def mode(self) -> Any:
+        """loc."""
+        return self.loc
+
+
 class ExponentialFamily(Distribution):
     """Densities exp(<t(x), eta> - A(eta) + k(x)): the entropy follows from A."""
 
@@ -225,4 +243,4 @@ def exactly_one(name: str, **given: Any) -> str:
     return named[0]
 
 
-__all__ = ["Distribution", "ExponentialFamily", "exactly_one"]
+__all__ = ["Distribution", "ExponentialFamily", "LocationScale", "exactly_one"]

@@ -23,7 +23,7 @@ from minitorch2.distributions.continuous import Cauchy, Exponential, Laplace, Un
 from minitorch2.distributions.distribution import Distribution, ExponentialFamily
 from minitorch2.distributions.extremes import EULER, Gumbel, Pareto
 from minitorch2.distributions.gamma import Beta, Dirichlet, Gamma
-from minitorch2.distributions.matrices import Wishart, multigammaln
+from minitorch2.distributions.matrices import Wishart
 from minitorch2.distributions.multivariate import (
     LowRankMultivariateNormal,
     MultivariateNormal,
@@ -32,9 +32,10 @@ from minitorch2.distributions.multivariate import (
     mahalanobis,
 )
 from minitorch2.distributions.normal import HalfNormal, Normal
-from minitorch2.distributions.tools import arange, softplus, sum_rightmost, where
+from minitorch2.distributions.tools import arange, row, softplus, sum_rightmost, where
 from minitorch2.distributions.transformed import Independent, TransformedDistribution
 
+_multigammaln = row("mvlgamma")
 _RULES: dict[tuple[type, type], Callable] = {}
 
 
@@ -245,8 +246,8 @@ def _wishart(p: Any, q: Any) -> Any:
     return (
         q.df * (other - mine)
         + 0.5 * p.df * (trace - size)
-        + multigammaln(0.5 * q.df, size)
-        - multigammaln(0.5 * p.df, size)
+        + _multigammaln(0.5 * q.df, size)
+        - _multigammaln(0.5 * p.df, size)
         + 0.5 * (p.df - q.df) * slopes
     )
 

@@ -4,7 +4,7 @@ In: degrees of freedom and a scale; a concentration; a direction. Out: positive 
 Cholesky factors of correlation matrices, angles of [-pi, pi).
 
 Source: Bartlett's decomposition for Wishart; Lewandowski, Kurowicka, Joe (2009), the onion method,
-for LKJ; Abramowitz and Stegun for the Bessel functions.
+for LKJ.
 """
 
 import math
@@ -24,13 +24,16 @@ from minitorch2.distributions.tools import (
     lazy_property,
     matmul,
     normal,
+    row,
     shape_of,
     tensor,
     where,
 )
-from minitorch2.distributions.transforms import broadcast_shapes
 from minitorch2.dtypes import finfo
+from minitorch2.layouts import broadcast_shapes
 from minitorch2.tensors import Tensor, wrap
+
+_multigammaln, _scaled_i0, _scaled_i1 = row("mvlgamma"), row("i0e"), row("i1e")
 
 
 class Wishart(Distribution):
@@ -146,7 +149,7 @@ class Wishart(Distribution):
         trace = trace.diagonal(dim1=-2, dim2=-1).sum(-1)
         return (
             -df * (half_log_det(self._lower) + 0.5 * size * math.log(2.0))
-            - multigammaln(0.5 * df, size)
+            - _multigammaln(0.5 * df, size)
             + 0.5 * (df - size - 1) * linalg.slogdet(value).logabsdet
             - 0.5 * trace
         )
@@ -157,16 +160,10 @@ class Wishart(Distribution):
         slopes = (0.5 * df.unsqueeze(-1) - 0.5 * arange(size, dtype=df.dtype)).digamma().sum(-1)
         return (
             (size + 1) * (0.5 * size * math.log(2.0) + half_log_det(self._lower))
-            + multigammaln(0.5 * df, size)
+            + _multigammaln(0.5 * df, size)
             - 0.5 * (df - size - 1) * slopes
             + 0.5 * df * size
         )
-
-
-def multigammaln(a: Any, size: int) -> Any:
-    """The logarithm of the multivariate gamma function."""
-    halves = a.unsqueeze(-1) - 0.5 * arange(size, dtype=a.dtype)
-    return halves.lgamma().sum(-1) + size * (size - 1) / 4 * math.log(math.pi)
 
 
 class LKJCholesky(Distribution):
@@ -210,7 +207,7 @@ class LKJCholesky(Distribution):
         unnormalized = (order * diagonal.log()).sum(-1)
         alpha, count = self.concentration + 0.5 * (self.dim - 1), self.dim - 1
         denominator = alpha.lgamma() * count
-        numerator = multigammaln(alpha - 0.5, count)
+        numerator = _multigammaln(alpha - 0.5, count)
         return unnormalized - (0.5 * count * math.log(math.pi) + numerator - denominator)
 
 
@@ -257,33 +254,6 @@ class VonMises(Distribution):
             return wrap(numpy.asarray(angle)).to(self.loc.dtype)
 
 
-_SMALL = {
-    0: [1.0, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.360768e-1, 0.45813e-2],
-    1: [0.5, 0.87890594, 0.51498869, 0.15084934, 0.2658733e-1, 0.301532e-2, 0.32411e-3],
-}
-_LARGE = {
-    0: [
-        *(0.39894228, 0.1328592e-1, 0.225319e-2, -0.157565e-2, 0.916281e-2),
-        *(-0.2057706e-1, 0.2635537e-1, -0.1647633e-1, 0.392377e-2),
-    ],
-    1: [
-        *(0.39894228, -0.3988024e-1, -0.362018e-2, 0.163801e-2, -0.1031555e-1),
-        *(0.2282967e-1, -0.2895312e-1, 0.1787654e-1, -0.420059e-2),
-    ],
-}
-
-
-def _polynomial(y: Any, coefficients: list[float]) -> Any:
-    found = coefficients[-1]
-    for each in reversed(coefficients[:-1]):
-        found = each + y * found
-    return found
-
-
 def _log_bessel(x: Any, order: int) -> Any:
-    """log I0 or log I1, by Abramowitz and Stegun's 9.8.1 to 9.8.4."""
-    y = (x / 3.75) ** 2
-    small = _polynomial(y, _SMALL[order])
-    small = (x.abs() * small if order == 1 else small).log()
-    large = x - 0.5 * x.log() + _polynomial(3.75 / x, _LARGE[order]).log()
-    return where(x < 3.75, small, large)
+    """log I0 or log I1, by the functions that are scaled with exp(-x)."""
+    return x + (_scaled_i1(x) if order else _scaled_i0(x)).log()

@@ -18,8 +18,8 @@ from minitorch2.distributions.distribution import Distribution
 from minitorch2.distributions.normal import Normal
 from minitorch2.distributions.tools import eye, lazy_property, matmul, normal
 from minitorch2.distributions.transformed import TransformedDistribution
-from minitorch2.distributions.transforms import broadcast_shapes
 from minitorch2.distributions.vector_transforms import StickBreakingTransform
+from minitorch2.layouts import broadcast_shapes
 
 
 def mahalanobis(lower: Any, x: Any) -> Any:

@@ -13,30 +13,17 @@ import math
 from typing import Any
 
 from minitorch2.distributions import constraints
-from minitorch2.distributions.distribution import ExponentialFamily
-from minitorch2.distributions.tools import broadcast_all, normal, shape_of, where
+from minitorch2.distributions.distribution import ExponentialFamily, LocationScale
+from minitorch2.distributions.tools import normal, where
 from minitorch2.distributions.transformed import TransformedDistribution
 from minitorch2.distributions.transforms import AbsTransform, ExpTransform
 
 
-class Normal(ExponentialFamily):
+class Normal(LocationScale, ExponentialFamily):
     """Density exp(-((x - loc) / scale) ** 2 / 2) / (scale * sqrt(2 * pi))."""
-
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None):
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(shape_of(loc, scale, like=self.loc), (), validate_args)
 
     @property
     def mean(self) -> Any:
-        """loc."""
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
         """loc."""
         return self.loc
 

@@ -14,8 +14,7 @@ from typing import Any
 
 from minitorch2.distributions import constraints
 from minitorch2.distributions.bernoulli import _Binary
-from minitorch2.distributions.categorical import Categorical
-from minitorch2.distributions.distribution import Distribution
+from minitorch2.distributions.categorical import Categorical, OfClasses
 from minitorch2.distributions.tools import broadcast_all, clamp_probs, full_like, uniform
 from minitorch2.distributions.transformed import TransformedDistribution
 from minitorch2.distributions.transforms import ExpTransform, SigmoidTransform
@@ -56,22 +55,10 @@ class LogitRelaxedBernoulli(_Binary):
         return log + gap - 2 * gap.exp().log1p()
 
 
-class RelaxedBernoulli(TransformedDistribution):
-    """A number of (0, 1), near 0 or 1 at low temperatures."""
+class _Relaxed(TransformedDistribution):
+    """The parameters are the base's."""
 
-    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
-    support = constraints.unit_interval
     has_rsample = True
-
-    def __init__(
-        self,
-        temperature: Any,
-        probs: Any = None,
-        logits: Any = None,
-        validate_args: bool | None = None,
-    ):
-        base = LogitRelaxedBernoulli(temperature, probs, logits)
-        super().__init__(base, SigmoidTransform(), validate_args)
 
     @property
     def temperature(self) -> Any:
@@ -89,10 +76,26 @@ class RelaxedBernoulli(TransformedDistribution):
         return self.base_dist.probs
 
 
-class ExpRelaxedCategorical(Distribution):
+class RelaxedBernoulli(_Relaxed):
+    """A number of (0, 1), near 0 or 1 at low temperatures."""
+
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
+    support = constraints.unit_interval
+
+    def __init__(
+        self,
+        temperature: Any,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+    ):
+        base = LogitRelaxedBernoulli(temperature, probs, logits)
+        super().__init__(base, SigmoidTransform(), validate_args)
+
+
+class ExpRelaxedCategorical(OfClasses):
     """The logarithm of a relaxed one-hot vector."""
 
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.real_vector
     has_rsample = True
 
@@ -107,27 +110,6 @@ class ExpRelaxedCategorical(Distribution):
         self.temperature = temperature
         events = self._categorical.param_shape[-1:]
         super().__init__(self._categorical.batch_shape, events, validate_args)
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same with expanded parameters."""
-        made = super().expand(batch_shape)
-        made._categorical = self._categorical.expand(batch_shape)
-        return made
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the parameter given."""
-        return self._categorical.param_shape
-
-    @property
-    def logits(self) -> Any:
-        """The logarithms of the probabilities."""
-        return self._categorical.logits
-
-    @property
-    def probs(self) -> Any:
-        """The probabilities."""
-        return self._categorical.probs
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         """log_softmax((logits + gumbel noise) / temperature)."""
@@ -146,12 +128,11 @@ class ExpRelaxedCategorical(Distribution):
         return (score - score.logsumexp(-1, keepdim=True)).sum(-1) + scale
 
 
-class RelaxedOneHotCategorical(TransformedDistribution):
+class RelaxedOneHotCategorical(_Relaxed):
     """A point of the simplex, near a corner at low temperatures."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.simplex
-    has_rsample = True
 
     def __init__(
         self,
@@ -162,18 +143,3 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     ):
         base = ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args)
         super().__init__(base, ExpTransform(), validate_args)
-
-    @property
-    def temperature(self) -> Any:
-        """The base's."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Any:
-        """The base's."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Any:
-        """The base's."""
-        return self.base_dist.probs

@@ -20,7 +20,8 @@ from minitorch2.distributions import constraints
 from minitorch2.distributions.constraints import Constraint
 from minitorch2.distributions.tools import full_like, softplus, tensor
 from minitorch2.dtypes import finfo
-from minitorch2.tensors import Size, Tensor
+from minitorch2.layouts import broadcast_shapes
+from minitorch2.tensors import Tensor
 
 
 class Transform:
@@ -390,18 +391,6 @@ class AffineTransform(Transform):
         )
 
     inverse_shape = forward_shape
-
-
-def broadcast_shapes(*shapes: Any) -> Size:
-    """The shape that all broadcast to."""
-    found: list[int] = []
-    for shape in shapes:
-        for at, size in enumerate(reversed(tuple(shape))):
-            if at == len(found):
-                found.append(size)
-            elif size != 1:
-                found[at] = size
-    return Size(reversed(found))
 
 
 def _same(a: Any, b: Any) -> bool:
