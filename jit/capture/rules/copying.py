@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import copy
 import types
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
 from minitorch2.jit.capture.values.containers import ContainerObject
 from minitorch2.jit.capture.values.deques import DequeValue
+from minitorch2.jit.capture.values.keys import Key
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.natives import NativeObject
 from minitorch2.jit.capture.values.objects import InstanceDict, ObjectValue
@@ -77,10 +79,12 @@ def _copied(machine: Machine, value: Value, memo: Memo) -> Value:
     if isinstance(value, DictValue):
         value.all_keys(machine)
         table = memo[id(value)] = DictValue({}, None, value.cls, value.factory)
-        table.entries.update((key, inner(item)) for key, item in value.entries.items())
+        for key, item in value.entries.items():
+            copied = machine.key(inner(key.value)) if isinstance(key, Key) else key
+            table.entries[copied] = inner(item)
         return table
     if isinstance(value, SetValue):
-        return value.call_method(machine, "copy", [], {})
+        return _copied_set(machine, value, inner)
     if isinstance(value, TupleValue):
         items = [inner(item) for item in value.values]
         same = all(a is machine.real(b) for a, b in zip(items, value.values, strict=True))
@@ -94,6 +98,15 @@ def _copied(machine: Machine, value: Value, memo: Memo) -> Value:
             machine.stop("unknown-call", f"{value.cls.__name__}.__deepcopy__()")
         return _instance(machine, value, inner, memo)
     return value
+
+
+def _copied_set(machine: Machine, value: SetValue, inner: Callable[[Value], Value]) -> Value:
+    """A set of the copies: plain items are their own, objects are new ones."""
+    if not any(isinstance(key, Key) for key in value.keys):
+        return value.call_method(machine, "copy", [], {})
+    copies = [inner(value.keys[key]) for key in value.order]
+    found = SetValue((machine.key(item), item) for item in copies)
+    return value.made(machine, found.keys, value.cls(found.order))
 
 
 def _tensor(machine: Machine, value: TensorValue) -> Value:

@@ -32,6 +32,24 @@ import pytest
 import minitorch2 as torch
 from tests.jit.language.judging import Programs
 
+
+class Item:
+    """Hashed by identity."""
+
+
+class Numbered:
+    """Hashed by a number of its own."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __eq__(self, other):
+        return self.number == other.number
+
+    def __hash__(self):
+        return self.number
+
+
 LIBRARY = r"""
 list(itertools.chain([1], (2,), "a")), list(itertools.chain.from_iterable([[1], [2]]))
 list(itertools.islice(items, 2)), list(itertools.islice(items, 1, None)),
@@ -100,6 +118,12 @@ collections.ChainMap({"a": 1}, {"b": 2})["b"]
 dict(collections.ChainMap({"a": 1}, {"b": 2}))
 copy.copy(items), copy.deepcopy(items), copy.copy(items) is items, copy.copy(table),
     copy.deepcopy(table), copy.deepcopy([items, items])
+(lambda a: [a in held for held in (copy.deepcopy({a}), copy.deepcopy(frozenset([a])),
+    copy.deepcopy({a: 1}), copy.deepcopy({(a, 1): 1}), copy.copy({a}), copy.copy({a: 1}))])(Item())
+(lambda a: [next(iter(held)) is a for held in (copy.deepcopy({a}), copy.deepcopy(frozenset([a])),
+    copy.deepcopy({a: 1}), copy.copy({a}), copy.copy({a: 1}))])(Numbered(3))
+(lambda c: (c[0] in c[1], next(iter(c[2])) is c[0]))((lambda a: copy.deepcopy([a, {a}, {a: 1}]))(
+    Numbered(3)))
 string.ascii_letters, string.digits, string.Template("$a b").substitute(a=1), string.capwords("a b")
 re.match(r"(\w+) (\w+)", text).groups(), re.sub("s", "z", text), re.findall(r"\w", "ab"),
     re.split(" ", text), re.compile("s(o)").search(text).group(1), re.fullmatch("a", "b"),
