@@ -26,7 +26,8 @@ from minitorch2.autograd.gradcheck import gradcheck
 from minitorch2.autograd.modes import no_grad
 from minitorch2.errors import ArgumentValueError, OperationError
 from minitorch2.ops import namespaces
-from minitorch2.tensors import Tensor, is_fake
+from minitorch2.tensors import Tensor, fake_tensor, is_fake
+from minitorch2.trees import tree_leaves
 
 _defined: dict[str, "CustomOpDef"] = {}
 _fakes_to_come: dict[str, Callable] = {}
@@ -46,7 +47,6 @@ class CustomOpDef:
         self._qualname, self._namespace, self._name = name, space, own
         self._function, self._mutates, self._schema = function, mutates_args, schema
         self._fake: Callable | None = _fakes_to_come.pop(name, None)
-        self._vmap: Callable | None = None
         self._backward: Callable | None = None
         self._setup: Callable | None = None
         self._node: type[Function] | None = None
@@ -100,13 +100,6 @@ class CustomOpDef:
             return self.register_fake
         self._fake = fn
         return fn
-
-    def register_vmap(self, func: Callable | None = None) -> Any:
-        """Keeps a batching rule (info, in_dims, *args); vmap itself runs one example at a time."""
-        if func is None:
-            return self.register_vmap
-        self._vmap = func
-        return func
 
     def register_autograd(
         self, backward: Callable, /, *, setup_context: Callable | None = None
@@ -209,13 +202,6 @@ def register_fake(op: Any, func: Callable | None = None, /, **options: Any) -> A
 impl_abstract = register_fake
 
 
-def register_vmap(op: Any, func: Callable | None = None, /, **options: Any) -> Any:
-    """CustomOpDef.register_vmap of an operation or its name."""
-    if func is None:
-        return lambda function: register_vmap(op, function)
-    return _definition(op).register_vmap(func)
-
-
 def register_autograd(
     op: Any, backward: Callable, /, *, setup_context: Callable | None = None, lib: Any = None
 ) -> None:
@@ -272,10 +258,28 @@ def fallthrough_kernel(*args: Any) -> None:
 
 
 def opcheck(op: Any, args: tuple, kwargs: Any = None, **options: Any) -> dict[str, str]:
-    """Run an operation, and its derivative beside finite differences where inputs are double."""
-    from_op = _definition(op)
-    from_op(*args, **(kwargs or {}))
-    wide = [a for a in args if isinstance(a, Tensor) and a.requires_grad]
-    if from_op._node is not None and wide:
-        gradcheck(from_op, args)
-    return {"test_schema": "SUCCESS", "test_autograd_registration": "SUCCESS"}
+    """What can be checked of an operation: that its fake results look like the real ones, and its
+    derivative beside finite differences, for double inputs that require gradients.
+
+    The result names the checks that ran; a failure raises OperationError.
+    """
+    definition, named = _definition(op), kwargs or {}
+    result, ran = definition(*args, **named), {}
+    if definition._fake is not None and not named:
+        fakes = [fake_tensor(tuple(a.shape), a.dtype) if isinstance(a, Tensor) else a for a in args]
+        shapes = [
+            [(tuple(each.shape), each.dtype) for each in tree_leaves(found)]
+            for found in (result, definition._fake(*fakes))
+        ]
+        if shapes[0] != shapes[1]:
+            raise OperationError(
+                f"opcheck({definition._qualname})",
+                f"the results are {shapes[0]}, the fake ones {shapes[1]}",
+                "let register_fake's function give the same shapes and dtypes",
+            )
+        ran["test_faketensor"] = "SUCCESS"
+    leaves = [a for a in args if isinstance(a, Tensor) and a.requires_grad]
+    if definition._node is not None and leaves:
+        gradcheck(lambda *given: definition(*given, **named), args)
+        ran["test_autograd_registration"] = "SUCCESS"
+    return ran

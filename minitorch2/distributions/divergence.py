@@ -226,7 +226,7 @@ def _multivariate(p: Any, q: Any) -> Any:
             "KL-divergence between two Multivariate Normals with different event shapes cannot be "
             "computed"
         )
-    mine, other = p._unbroadcasted_scale_tril, q._unbroadcasted_scale_tril
+    mine, other = p._lower, q._lower
     batch = q.loc.shape[:-1] if q.loc.dim() >= p.loc.dim() else p.loc.shape[:-1]
     size = p.event_shape[0]
     a = other.expand((*batch, size, size))

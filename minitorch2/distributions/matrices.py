@@ -17,11 +17,16 @@ from minitorch2.autograd.modes import no_grad
 from minitorch2.distributions import constraints
 from minitorch2.distributions.distribution import Distribution
 from minitorch2.distributions.gamma import Beta
-from minitorch2.distributions.multivariate import _same_batch, cholesky_of_inverse, half_log_det
+from minitorch2.distributions.multivariate import (
+    ByCovariance,
+    _same_batch,
+    half_log_det,
+    lower_of,
+    one_form,
+)
 from minitorch2.distributions.tools import (
     arange,
     broadcast_all,
-    lazy_property,
     matmul,
     normal,
     row,
@@ -36,7 +41,7 @@ from minitorch2.tensors import Tensor, wrap
 _multigammaln, _scaled_i0, _scaled_i1 = row("mvlgamma"), row("i0e"), row("i1e")
 
 
-class Wishart(Distribution):
+class Wishart(ByCovariance):
     """Sums of df squared normal vectors: x x^T added up; the mean is df * covariance_matrix."""
 
     arg_constraints = {
@@ -56,18 +61,7 @@ class Wishart(Distribution):
         scale_tril: Any = None,
         validate_args: bool | None = None,
     ):
-        given = {
-            "covariance_matrix": covariance_matrix,
-            "precision_matrix": precision_matrix,
-            "scale_tril": scale_tril,
-        }
-        named = {name: value for name, value in given.items() if value is not None}
-        if len(named) != 1:
-            raise ValueError(
-                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be "
-                "specified."
-            )
-        ((self._form, matrix),) = named.items()
+        self._form, matrix = one_form(covariance_matrix, precision_matrix, scale_tril)
         df = df if isinstance(df, Tensor) else tensor(df, dtype=matrix.dtype)
         batch = broadcast_shapes(matrix.shape[:-2], df.shape)
         events = matrix.shape[-2:]
@@ -78,28 +72,7 @@ class Wishart(Distribution):
         self.df = df.expand(batch)
         self.__dict__[self._form] = matrix.expand((*batch, *events))
         super().__init__(batch, events, validate_args)
-        if self._form == "covariance_matrix":
-            self._lower = linalg.cholesky(matrix)
-        elif self._form == "precision_matrix":
-            self._lower = cholesky_of_inverse(matrix)
-        else:
-            self._lower = matrix
-
-    @lazy_property
-    def scale_tril(self) -> Any:
-        """The lower L with L L^T the covariance."""
-        return self._lower.expand((*self._batch_shape, *self._event_shape))
-
-    @lazy_property
-    def covariance_matrix(self) -> Any:
-        """L L^T."""
-        found = matmul(self._lower, self._lower.mT)
-        return found.expand((*self._batch_shape, *self._event_shape))
-
-    @lazy_property
-    def precision_matrix(self) -> Any:
-        """The covariance's inverse."""
-        return linalg.inv(self.covariance_matrix)
+        self._lower = lower_of(self._form, matrix)
 
     def _given(self) -> list[str]:
         return ["df", self._form]

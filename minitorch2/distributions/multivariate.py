@@ -46,7 +46,55 @@ def cholesky_of_inverse(precision: Any) -> Any:
     return linalg.solve_triangular(*_same_batch(upper.mT.mT, identity), upper=False)
 
 
-class MultivariateNormal(Distribution):
+def one_form(covariance_matrix: Any, precision_matrix: Any, scale_tril: Any) -> tuple[str, Any]:
+    """The name and the value of the one description of a covariance that is given."""
+    given = {
+        "covariance_matrix": covariance_matrix,
+        "precision_matrix": precision_matrix,
+        "scale_tril": scale_tril,
+    }
+    named = [(name, value) for name, value in given.items() if value is not None]
+    if len(named) != 1:
+        raise ValueError(
+            "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified."
+        )
+    return named[0]
+
+
+def lower_of(form: str, matrix: Any) -> Any:
+    """The lower L with L L^T the covariance that a description means."""
+    if form == "covariance_matrix":
+        return linalg.cholesky(matrix)
+    return cholesky_of_inverse(matrix) if form == "precision_matrix" else matrix
+
+
+class ByCovariance(Distribution):
+    """By one description of a covariance: `_form` names it, `_lower` is L; the others follow."""
+
+    _form: str
+    _lower: Any
+
+    def _square(self, matrix: Any) -> Any:
+        """A matrix for each distribution of the batch."""
+        return matrix.expand((*self._batch_shape, *matrix.shape[-2:]))
+
+    @lazy_property
+    def scale_tril(self) -> Any:
+        """The lower L with L L^T the covariance."""
+        return self._square(self._lower)
+
+    @lazy_property
+    def covariance_matrix(self) -> Any:
+        """L L^T."""
+        return self._square(matmul(self._lower, self._lower.mT))
+
+    @lazy_property
+    def precision_matrix(self) -> Any:
+        """The covariance's inverse."""
+        return linalg.inv(self.covariance_matrix)
+
+
+class MultivariateNormal(ByCovariance):
     """Vectors with a mean and a covariance_matrix, precision_matrix or scale_tril."""
 
     arg_constraints = {
@@ -68,18 +116,7 @@ class MultivariateNormal(Distribution):
     ):
         if loc.dim() < 1:
             raise ValueError("loc must be at least one-dimensional.")
-        given = {
-            "covariance_matrix": covariance_matrix,
-            "precision_matrix": precision_matrix,
-            "scale_tril": scale_tril,
-        }
-        named = {name: value for name, value in given.items() if value is not None}
-        if len(named) != 1:
-            raise ValueError(
-                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be "
-                "specified."
-            )
-        ((self._form, matrix),) = named.items()
+        self._form, matrix = one_form(covariance_matrix, precision_matrix, scale_tril)
         if matrix.dim() < 2:
             raise ValueError(
                 f"{self._form} must be at least two-dimensional, with optional leading batch "
@@ -89,28 +126,7 @@ class MultivariateNormal(Distribution):
         self.__dict__[self._form] = matrix.expand((*batch, *matrix.shape[-2:]))
         self.loc = loc.expand((*batch, loc.shape[-1]))
         super().__init__(batch, self.loc.shape[-1:], validate_args)
-        if self._form == "covariance_matrix":
-            self._unbroadcasted_scale_tril = linalg.cholesky(matrix)
-        elif self._form == "precision_matrix":
-            self._unbroadcasted_scale_tril = cholesky_of_inverse(matrix)
-        else:
-            self._unbroadcasted_scale_tril = matrix
-
-    @lazy_property
-    def scale_tril(self) -> Any:
-        """The lower L with L L^T the covariance."""
-        return self._unbroadcasted_scale_tril.expand((*self._batch_shape, *self._event_shape * 2))
-
-    @lazy_property
-    def covariance_matrix(self) -> Any:
-        """L L^T."""
-        lower = self._unbroadcasted_scale_tril
-        return matmul(lower, lower.mT).expand((*self._batch_shape, *self._event_shape * 2))
-
-    @lazy_property
-    def precision_matrix(self) -> Any:
-        """The covariance's inverse."""
-        return linalg.inv(self.covariance_matrix)
+        self._lower = lower_of(self._form, matrix)
 
     def _given(self) -> list[str]:
         return ["loc", self._form]
@@ -128,25 +144,25 @@ class MultivariateNormal(Distribution):
     @property
     def variance(self) -> Any:
         """The covariance's diagonal."""
-        squared = self._unbroadcasted_scale_tril.pow(2).sum(-1)
+        squared = self._lower.pow(2).sum(-1)
         return squared.expand((*self._batch_shape, *self._event_shape))
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         """loc + L noise."""
         noise = normal(self._extended_shape(sample_shape), self.loc)
-        return self.loc + matmul(self._unbroadcasted_scale_tril, noise.unsqueeze(-1)).squeeze(-1)
+        return self.loc + matmul(self._lower, noise.unsqueeze(-1)).squeeze(-1)
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the density."""
         self._validate_sample(value)
-        lower = self._unbroadcasted_scale_tril
+        lower = self._lower
         distance = mahalanobis(lower, value - self.loc)
         size = self._event_shape[0]
         return -0.5 * (size * math.log(2 * math.pi) + distance) - half_log_det(lower)
 
     def entropy(self) -> Any:
         """size / 2 * (1 + log(2 pi)) + log det L."""
-        found = half_log_det(self._unbroadcasted_scale_tril)
+        found = half_log_det(self._lower)
         found = 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + found
         return found.expand(self._batch_shape)
 

@@ -7,9 +7,7 @@ Source: the DLPack protocol of the Python array API standard.
 
 from typing import Any
 
-import numpy
-
-from minitorch2.creation import from_numpy
+from minitorch2 import interchange
 from minitorch2.tensors import Tensor
 
 
@@ -34,4 +32,4 @@ def to_dlpack(tensor: Tensor) -> Any:
 def from_dlpack(ext_tensor: Any) -> Tensor:
     """A tensor on the memory of another library's array, or of a capsule."""
     giver = ext_tensor if hasattr(ext_tensor, "__dlpack__") else _Capsule(ext_tensor)
-    return from_numpy(numpy.from_dlpack(giver))
+    return interchange.from_dlpack(giver)

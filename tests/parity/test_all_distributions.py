@@ -197,9 +197,6 @@ def test_expand_and_samples(name):
         assert ours.rsample((2,)).requires_grad == theirs.rsample((2,)).requires_grad
 
 
-DIVERGENCES = [(a, b) for a in CASES for b in CASES]
-
-
 @pytest.mark.parametrize("first", CASES)
 def test_divergences(first):
     for second in CASES:

@@ -95,3 +95,24 @@ def test_errors():
         minitorch2.ops.mine_errors.later(minitorch2.ones(1))
     with pytest.raises(RuntimeError, match="no such operation"):
         minitorch2.library.register_kernel("mine_errors::never", "cpu", lambda x: x)
+
+
+def test_opcheck_runs_what_it_names():
+    t = minitorch2
+    op = t.library.custom_op("mine_checked::square", mutates_args=())(lambda x: x * x)
+    x = t.tensor([1.0, -2.0], dtype=t.float64, requires_grad=True)
+    assert t.library.opcheck(op, (x,)) == {}
+    op.register_fake(lambda x: x.new_empty(x.shape))
+    assert list(t.library.opcheck(op, (x,))) == ["test_faketensor"]
+
+    def save(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    op.register_autograd(lambda ctx, grad: 2 * grad * ctx.saved_tensors[0], setup_context=save)
+    assert len(t.library.opcheck(op, (x,))) == 2
+    op.register_autograd(lambda ctx, grad: grad * ctx.saved_tensors[0], setup_context=save)
+    with pytest.raises(Exception, match="(?i)jacobian"):
+        t.library.opcheck(op, (x,))
+    op.register_fake(lambda x: x.new_empty((3,)))
+    with pytest.raises(RuntimeError, match="fake"):
+        t.library.opcheck(op, (x,))
