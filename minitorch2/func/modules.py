@@ -26,12 +26,19 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """Call the module with other parameters and buffers; its own are back afterwards."""
+    """Call the module with other parameters and buffers; its own are back afterwards.
+
+    With `tie_weights`, a value given for one name of a shared tensor stands for its other names
+    too; ArgumentValueError where two of them are given different values.
+    """
     given: dict[str, Any] = {}
     several = isinstance(parameter_and_buffer_dicts, (tuple, list))
     for each in parameter_and_buffer_dicts if several else [parameter_and_buffer_dicts]:
         given.update(each)
-    own = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+    own = dict(module.named_parameters(remove_duplicate=False))
+    own |= dict(module.named_buffers(remove_duplicate=False))
+    if tie_weights:
+        given = _tied(own, given)
     missing, unknown = [n for n in own if n not in given], [n for n in given if n not in own]
     if strict and (missing or unknown):
         raise ArgumentValueError(
@@ -50,6 +57,24 @@ def functional_call(
     finally:
         for table, key, value in reversed(replaced):
             table[key] = value
+
+
+def _tied(own: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """The values given, each under all names of the tensor whose place it takes."""
+    found = dict(given)
+    names: dict[int, list[str]] = {}
+    for name, tensor in own.items():
+        names.setdefault(id(tensor), []).append(name)
+    for group in names.values():
+        values = [given[name] for name in group if name in given]
+        if any(value is not values[0] for value in values):
+            raise ArgumentValueError(
+                "functional_call(tie_weights=True)",
+                f"functional_call got multiple values for keys {sorted(group)}, which are tied",
+                "give one of them, or pass tie_weights=False",
+            )
+        found |= {name: values[0] for name in group if values}
+    return found
 
 
 def _place(module: Any, name: str) -> tuple[dict[str, Any], str]:

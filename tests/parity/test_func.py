@@ -5,6 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import minitorch2  # noqa: E402
 from tests.parity.both import check, numbers  # noqa: E402
 
 
@@ -315,3 +316,54 @@ def test_numbers_of_different_samples_are_independent():
     assert abs(covariance - numpy.eye(6)).max() < 0.08
     inner = minitorch2.vmap(drawn, randomness="different")(minitorch2.zeros(20, 50)).numpy()
     assert len(numpy.unique(inner)) == inner.size
+
+
+def _tied(t):
+    """Two layers that share their weight."""
+    model = t.nn.Sequential(t.nn.Linear(2, 2, bias=False), t.nn.Linear(2, 2, bias=False))
+    with t.no_grad():
+        model[0].weight.copy_(numbers(t, 2, 2))
+    model[1].weight = model[0].weight
+    return model
+
+
+@pytest.mark.parametrize("tie", [True, False])
+@pytest.mark.parametrize("given", [("0.weight",), ("1.weight",), ("0.weight", "1.weight")])
+def test_functional_call_with_tied_weights(tie, given):
+    """A value for one name of a shared weight stands for its other names, unless told not to."""
+
+    def run(t):
+        value = numbers(t, 2, 2, seed=3)
+        values = dict.fromkeys(given, value)
+        return t.func.functional_call(_tied(t), values, (numbers(t, 3, 2),), tie_weights=tie)
+
+    check(run)
+
+
+def test_functional_call_refuses_two_values_for_tied_weights():
+    """Two values for one tensor are an error; with tie_weights=False each name has its own."""
+    for t in (torch, minitorch2):
+        values = {
+            name: numbers(t, 2, 2, seed=at) for at, name in enumerate(("0.weight", "1.weight"))
+        }
+        with pytest.raises(ValueError, match="multiple values for keys"):
+            t.func.functional_call(_tied(t), values, (numbers(t, 3, 2),))
+
+    def own(t):
+        values = {
+            name: numbers(t, 2, 2, seed=at) for at, name in enumerate(("0.weight", "1.weight"))
+        }
+        return t.func.functional_call(_tied(t), values, (numbers(t, 3, 2),), tie_weights=False)
+
+    check(own)
+
+
+def test_functional_call_strict_counts_tied_names_once():
+    """strict=True is content with one name of a shared weight, and asks for both when untied."""
+    for t in (torch, minitorch2):
+        one = {"0.weight": numbers(t, 2, 2)}
+        t.func.functional_call(_tied(t), one, (numbers(t, 3, 2),), strict=True)
+        with pytest.raises((RuntimeError, ValueError), match="1.weight"):
+            t.func.functional_call(
+                _tied(t), one, (numbers(t, 3, 2),), strict=True, tie_weights=False
+            )
