@@ -19,7 +19,7 @@ from minitorch2.creation import arange, full, linspace, tensor
 from minitorch2.errors import OperationError
 from minitorch2.functions import allclose, broadcast_to, equal, isclose, vstack
 from minitorch2.layouts import broadcast_shapes as _broadcast_shapes
-from minitorch2.ops.methods import named_pair
+from minitorch2.ops.methods import ValuesAndIndices
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Size, Tensor
 
@@ -76,7 +76,7 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The middle element (the lower of two); along `dim` with its index."""
     if dim is None:
         return _median_all(input)
-    return named_pair("median", _median_dim(input, dim, keepdim))
+    return ValuesAndIndices(_median_dim(input, dim, keepdim))
 
 
 def polygamma(n: int, input: Any) -> Any:

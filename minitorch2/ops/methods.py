@@ -311,7 +311,7 @@ def extremum_method(reduce: str, pick: str, binary: str) -> Any:
             return _op(binary, self, dim if other is None else other)
         if dim is None:
             return _op(reduce, self, (), False)
-        return named_pair(f"{pick[:3]}", _op(pick, self, dim, keepdim))
+        return ValuesAndIndices(_op(pick, self, dim, keepdim))
 
     method.__doc__ = f"All elements' {reduce[1:]}imum, a dimension's with indices, or of two."
     return method
@@ -336,17 +336,12 @@ class ValuesAndIndices(tuple):
         return f"torch.return_types(\nvalues={self[0]!r},\nindices={self[1]!r})"
 
 
-def named_pair(name: str, pair: tuple) -> ValuesAndIndices:
-    """A pair of values and indices with names."""
-    return ValuesAndIndices(pair)
-
-
 def pair_method(name: str) -> Any:
     """sort and topk: their pair has names."""
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> ValuesAndIndices:
         op = lookup(name)
-        return named_pair(name, call(op, op.bind(self, *args, **kwargs)))
+        return ValuesAndIndices(call(op, op.bind(self, *args, **kwargs)))
 
     method.__doc__ = lookup(name).doc
     return method

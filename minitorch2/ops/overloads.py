@@ -17,7 +17,7 @@ import numpy
 
 from minitorch2 import dtypes
 from minitorch2.errors import ArgumentTypeError, IndexOutOfRange, OperationError
-from minitorch2.ops.methods import named_pair
+from minitorch2.ops.methods import ValuesAndIndices
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor, is_fake, wrap
 
@@ -100,7 +100,7 @@ def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The middle number, nans left out; along `dim`, (values, indices)."""
     if dim is None:
         return _op("nanmedian_all", input)
-    return named_pair("nanmedian", _op("nanmedian_dim", input, dim, keepdim))
+    return ValuesAndIndices(_op("nanmedian_dim", input, dim, keepdim))
 
 
 def _edges(input: Any, bins: Any, range: Any) -> Any:

@@ -91,7 +91,7 @@ def embedding_bag(
     input [bags, length], or [N] with `offsets`, the places where bags begin. Rows at `padding_idx`
     do not count. `per_sample_weights` scale the rows, with mode 'sum'.
     """
-    _check(input, weight, offsets, mode, per_sample_weights)
+    _check(input, offsets, mode, per_sample_weights)
     if input.ndim == 2:
         bags, length = input.shape
         offsets = arange(bags) * length
@@ -124,7 +124,7 @@ def embedding_bag(
     return total / counts.clamp(min=1).unsqueeze(-1)
 
 
-def _check(input: Any, weight: Any, offsets: Any, mode: str, scales: Any) -> None:
+def _check(input: Any, offsets: Any, mode: str, scales: Any) -> None:
     asked = f"embedding_bag({list(input.shape)}, mode={mode!r})"
     if mode not in ("sum", "mean", "max"):
         raise ArgumentValueError(asked, "mode has to be one of sum, mean or max")

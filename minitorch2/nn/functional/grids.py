@@ -86,7 +86,7 @@ def grid_sample(
         ]
         # The slope of round is zero: the grid has a gradient, of zeros.
         still: Any = sum((each - each.detach() for each in whole), 1.0)
-        return _pixels(input, whole, padding_mode, sizes) * still.unsqueeze(1)
+        return _pixels(input, whole, sizes) * still.unsqueeze(1)
     if mode == "bicubic":
         return _bicubic(input, places, padding_mode, corners, sizes)
     lower = [each.detach().floor() for each in places]
@@ -97,7 +97,7 @@ def grid_sample(
         for offset, share in zip(offsets, shares, strict=True):
             weight = weight * (share if offset else 1 - share)
         corner = [low + offset for low, offset in zip(lower, offsets, strict=True)]
-        found = found + _pixels(input, corner, padding_mode, sizes) * weight.unsqueeze(1)
+        found = found + _pixels(input, corner, sizes) * weight.unsqueeze(1)
     return found
 
 
@@ -156,7 +156,7 @@ def _reflected(x: Any, low: float, high: float) -> Any:
     return _where(flips % 2 == 0, rest + low, span - rest + low)
 
 
-def _pixels(input: Any, places: list[Any], padding_mode: str, sizes: list[int]) -> Any:
+def _pixels(input: Any, places: list[Any], sizes: list[int]) -> Any:
     """The pixels at whole places [N, *out] as [N, C, *out]; 0 outside."""
     inside: Any = True
     index: Any = 0
@@ -182,7 +182,7 @@ def _bicubic(
         line: Any = 0
         for column in range(4):
             at_x = _outside(low_x + (column - 1), width, padding_mode, corners)
-            pixels = _pixels(input, [at_y, at_x], padding_mode, sizes)
+            pixels = _pixels(input, [at_y, at_x], sizes)
             line = line + pixels * weights_x[column].unsqueeze(1)
         found = found + line * weights_y[row_at].unsqueeze(1)
     return found

@@ -68,7 +68,7 @@ def interpolate(
         if corners:
             step = (have - 1) / (wanted - 1) if wanted > 1 else 0.0
         if antialias:
-            input = _smoothed(input, dim, wanted, step, corners, mode == "bicubic")
+            input = _smoothed(input, dim, wanted, step, mode == "bicubic")
         elif mode == "bicubic":
             input = _cubic(input, dim, wanted, step, corners)
         else:
@@ -130,7 +130,7 @@ def _cubic(input: Any, dim: int, wanted: int, step: float, corners: bool) -> Any
     return found
 
 
-def _smoothed(input: Any, dim: int, wanted: int, step: float, corners: bool, cubic: bool) -> Any:
+def _smoothed(input: Any, dim: int, wanted: int, step: float, cubic: bool) -> Any:
     """Each new element is the mean of all pixels below it, weighted by a triangle or a cubic."""
     have, scale = input.shape[dim], max(step, 1.0)
     reach = (2.0 if cubic else 1.0) * scale
