@@ -149,6 +149,7 @@ class Controls:
         types += [outputs[place].type for place in given]
 
         def build(tracer: Tracer, inputs: list[Any]) -> list[Any]:
+            """Replay the graph on leaves of its own, and run the engine back from its outputs."""
             own, tangents = inputs[: len(graph.inputs)], inputs[len(graph.inputs) :]
             for place in wanted:
                 own[place].set_history(LeafNode("Operand", (), (spec_of(own[place]),)))
@@ -252,6 +253,7 @@ def _scan(controls: Controls, args: tuple) -> tuple[Tensor, ...]:
     wanted, split = _places(given), count + len(xs)
 
     def back(grads: tuple) -> tuple:
+        """A scan the other way: carries get gradients from step to step, operands sums of them."""
         places = _Places(
             count,
             len(xs),
@@ -313,6 +315,7 @@ def _scan_backward(
     turns, sums = len(places.carried), len(places.around)
 
     def build(tracer: Tracer, given: list[Any]) -> list[Any]:
+        """Take the inputs apart, run one backward step, add what the operands get."""
         rest = iter(given)
         grads, totals, inside, row_grads = (
             list(itertools.islice(rest, number))

@@ -179,6 +179,7 @@ def _late(
     ordered: list[Node] = []
 
     def make(values: Iterable[Value]) -> None:
+        """Append what these values need again, operands before the nodes that read them."""
         pending = [makers[value] for value in values if value in makers]
         while pending:
             node = pending[-1]

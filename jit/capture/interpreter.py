@@ -382,6 +382,7 @@ class Machine(Inputs, Members):
         """An iterator for an object with `__getitem__` only."""
 
         def steps() -> Any:
+            """Ask for 0, 1, 2 ... until IndexError."""
             index = 0
             while True:
                 try:

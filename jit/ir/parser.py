@@ -84,6 +84,7 @@ class _Parser:
     # Graphs and what stands between their braces.
 
     def graph(self) -> Graph:
+        """A whole graph, the word `graph` first."""
         self.expect("graph")
         name = self.take("word").text
         values: dict[str, Value] = {}
@@ -128,6 +129,7 @@ class _Parser:
                 return conditions
 
     def condition(self) -> SizeCondition:
+        """One assumption about sizes."""
         token = self.token
         try:
             condition = parse_condition(self.raw(stop_at_line_end=True))
@@ -138,6 +140,7 @@ class _Parser:
         return condition
 
     def node(self, values: dict[str, Value]) -> Node:
+        """One call with its results."""
         line = self.line(self.token)
         pending: dict[str, Value] = {}
         results: list[Value] = []
@@ -164,6 +167,7 @@ class _Parser:
             self.fail(str(error.args[0]), token)
 
     def call_arguments(self, op: Op, values: dict[str, Value]) -> tuple[Argument, ...]:
+        """The arguments in parentheses, completed with the defaults of the signature."""
         opening = self.token
         positional: list[Argument] = []
         named: dict[str, Argument] = {}
@@ -186,6 +190,7 @@ class _Parser:
             self.fail(error.wrong, opening)
 
     def output(self, values: dict[str, Value], inputs: dict[str, int]) -> Output:
+        """A value or literal, and how its memory lies."""
         argument = self.argument(values)
         alias = strides = None
         if self.accept(":"):
@@ -217,6 +222,7 @@ class _Parser:
     # Arguments and types.
 
     def argument(self, values: dict[str, Value]) -> Argument:
+        """One argument: a value, literal, dtype, size, tuple or graph."""
         token = self.token
         if token.kind == "value":
             return self.value(values)
@@ -267,6 +273,7 @@ class _Parser:
         return False
 
     def type(self) -> Type:
+        """A scalar kind, or a dtype with its shape and device."""
         token = self.take("word")
         if token.text in SCALAR_KINDS and self.token.text != "[":
             size = None
@@ -282,6 +289,7 @@ class _Parser:
         return TensorType(_DTYPES[token.text], tuple(shape), where)
 
     def device(self) -> device:
+        """`cpu` or `cuda:0`."""
         token = self.take("word")
         index = ""
         if self.token.text == ":" and self.ahead(1).kind == "number":
@@ -363,6 +371,7 @@ class _Parser:
         return self.text.count("\n", 0, token.start) + 1
 
     def fail(self, wrong: str, token: Token | None = None) -> NoReturn:
+        """Raise ParseError for the line of a token (the next one, when none is given)."""
         token = token or self.token
         line = self.line(token)
         shown = self.text.splitlines()[line - 1].strip() if self.text else ""

@@ -76,6 +76,7 @@ class _Check:
     symbols: set[str] = field(default_factory=set)
 
     def run(self, outer_symbols: frozenset[str]) -> None:
+        """Check the whole graph; symbols of the graphs around it are known."""
         graph = self.graph
         self.symbols |= outer_symbols
         if NAME.fullmatch(graph.name) is None:
@@ -101,6 +102,7 @@ class _Check:
         self.values[value.id] = value
 
     def use(self, value: Value, node: Node | None) -> None:
+        """A value is used: it was defined here, with this type."""
         defined = self.values.get(value.id)
         if defined is None:
             self.fail(
@@ -116,6 +118,7 @@ class _Check:
             )
 
     def node(self, node: Node) -> None:
+        """A call fits its row, and declares what the row infers."""
         op = self.op(node)
         if node.origin is None:
             self.fail(node, "the node has no Origin", "pass `origin`, or use Origin.union")
@@ -144,6 +147,7 @@ class _Check:
             self.define(result, node)
 
     def infer(self, op: Op, node: Node) -> tuple[Type, ...]:
+        """The result types that the row gives."""
         try:
             return infer_types(op, tuple(map(abstract, node.args)), self.environment)
         except VerificationError:
@@ -154,6 +158,7 @@ class _Check:
             self.fail(node, f"its row fails on the operands: {error!r}", "see the row's `infer`")
 
     def op(self, node: Node) -> Op:
+        """The row, with as many parameters as there are arguments."""
         try:
             op = lookup(node.op)
         except KeyError as error:
@@ -168,6 +173,7 @@ class _Check:
         return op
 
     def argument(self, argument: Argument, node: Node) -> None:
+        """An argument is of a kind that graphs hold; graphs inside are checked, too."""
         match argument:
             case tuple():
                 for item in argument:
@@ -183,6 +189,7 @@ class _Check:
                 self.fail(node, f"an argument is a {kind}: {argument!r}", "see graph.Argument")
 
     def output(self, output: Output) -> None:
+        """An output is defined, its alias and strides are possible."""
         for value in values_in(output.argument):
             self.use(value, None)
         if output.alias is not None:
@@ -202,6 +209,7 @@ class _Check:
             self.known_symbols(size_symbols(stride), None, what)
 
     def writes(self) -> None:
+        """Each written input exists, is written once, and gets a value of its type."""
         written: set[int] = set()
         for index, value in self.graph.writes:
             self.use(value, None)

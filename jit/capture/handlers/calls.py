@@ -56,6 +56,7 @@ def call_kw(machine: Machine, frame: Frame, ins: Instruction) -> None:
 
 @handles("CALL_FUNCTION_EX")
 def call_function_ex(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    """`f(*args, **kwargs)`: what stands behind the stars is read here."""
     kwargs: dict[str, Value] = {}
     if ins.argument & 1:
         table = machine.real(frame.stack.pop())

@@ -127,6 +127,7 @@ def dict_update(machine: Machine, frame: Frame, ins: Instruction) -> None:
 
 @handles("DICT_MERGE")
 def dict_merge(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    """`f(**a, **b)`: like an update, but names must be strings and new."""
     given = machine.real(frame.stack.pop())
     function = frame.stack[-2 - ins.argument]
     if function is NULL:  # 3.13 keeps it above the function
@@ -165,6 +166,7 @@ def unpacked(machine: Machine, value: Value) -> list[Value]:
 
 @handles("UNPACK_SEQUENCE")
 def unpack_sequence(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    """`a, b = value`: exactly as many items as names."""
     values = unpacked(machine, frame.stack.pop())
     wanted = ins.argument
     if len(values) > wanted:
@@ -177,6 +179,7 @@ def unpack_sequence(machine: Machine, frame: Frame, ins: Instruction) -> None:
 
 @handles("UNPACK_EX")
 def unpack_ex(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    """`a, *rest, b = value`: at least as many items as names without a star."""
     before, after = ins.argument & 0xFF, ins.argument >> 8
     values = unpacked(machine, frame.stack.pop())
     if len(values) < before + after:
@@ -244,6 +247,7 @@ def match_mapping(machine: Machine, frame: Frame, ins: Instruction) -> None:
 
 @handles("MATCH_KEYS")
 def match_keys(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    """`case {key: ...}`: the values of the keys, or None where one is missing."""
     table, keys = machine.real(frame.stack[-2]), machine.items(frame.stack[-1])
     found = []
     for key in keys:
@@ -259,6 +263,10 @@ SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set,
 
 @handles("MATCH_CLASS")
 def match_class(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    """`case Point(a, x=b)`: the attributes that the pattern names, or None where it does not fit.
+
+    Positional patterns are named by `__match_args__`; int, str and the like match themselves.
+    """
     subject, cls_value, names = (machine.real(value) for value in take(frame, 3))
     cls = cls_value.known()
     if not isinstance(cls, type):

@@ -138,6 +138,7 @@ def get_yield_from_iter(machine: Machine, frame: Frame, ins: Instruction) -> Non
 
 @handles("SEND")
 def send(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    """One step of `yield from`: what the inner iterator yields, or its result and a jump."""
     value = frame.stack.pop()
     receiver = machine.real(frame.stack[-1])
     result: Value = Constant(None)

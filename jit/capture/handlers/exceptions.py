@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 @handles("RAISE_VARARGS")
 def raise_varargs(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    """`raise`, `raise error`, `raise error from cause`: the links to cause and context are set."""
     cause = frame.stack.pop() if ins.argument == 2 else None
     if ins.argument == 0:
         if machine.state.exception is None:
@@ -65,6 +66,7 @@ def check_exc_match(machine: Machine, frame: Frame, ins: Instruction) -> None:
 
 @handles("BEFORE_WITH")
 def before_with(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    """`with manager`: its bound `__exit__` stays below what `__enter__` gives."""
     manager = machine.real(frame.stack.pop())
     name = manager.python_type().__name__
     for method in ("__enter__", "__exit__"):

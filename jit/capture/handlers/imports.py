@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 @handles("IMPORT_NAME")
 def import_name(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    """`import name`, of modules that are loaded already: to load one is an effect."""
     names = machine.real(frame.stack.pop())
     level = machine.real(frame.stack.pop()).known()
     name = ins.value

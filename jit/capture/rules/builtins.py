@@ -225,6 +225,7 @@ RULES[all] = _quantifier(False)
 
 def _extreme(name: str, symbol: str) -> Rule:
     def apply(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+        """The smallest or largest item (or argument) by its key; the first one of several."""
         if not args:
             raise TypeError
         items = list(args)

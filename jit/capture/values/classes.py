@@ -61,6 +61,7 @@ class ClassValue(Value):
         return isinstance(other, ClassValue) and other.cls is self.cls
 
     def get_attribute(self, machine: Machine, name: str) -> Value:
+        """`cls.name`: along the classes it extends, methods bound, then its metaclass."""
         cls = self.cls
         if name == "__dict__":
             base = ConstantSource(cls, cls.__name__)
@@ -280,6 +281,7 @@ class SuperValue(Value):
         return f"super of {self.owner.describe()}"
 
     def get_attribute(self, machine: Machine, name: str) -> Value:
+        """The attribute that stands behind `cls` in the order of the owner, bound to it."""
         owner = self.owner
         of_class = isinstance(owner, ClassValue)
         if isinstance(owner, ClassValue) and self.cls not in owner.cls.__mro__:

@@ -78,6 +78,7 @@ class Constant(Value):
         return repr(self.value)
 
     def same_as(self, machine: Machine, other: Value) -> bool:
+        """`is`; equal ints and strings count as one object, as those of a program mostly are."""
         if not isinstance(other, Constant):
             return False
         mine, theirs = self.value, other.value
@@ -89,6 +90,7 @@ class Constant(Value):
         return type(mine) is type(theirs) and type(mine) in (int, str) and mine == theirs
 
     def get_attribute(self, machine: Machine, name: str) -> Value:
+        """Read from the object itself; a method stays to be called with values."""
         if name == "__class__":
             return machine.from_python(self.python_type())
         if isinstance(self.value, enum.Enum) and name in ("value", "name", "_value_", "_name_"):
@@ -105,6 +107,7 @@ class Constant(Value):
         return machine.from_python(found)
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        """Run on the object itself, which is immutable."""
         if type(self.value) is str:  # the text of a size is the text of a number
             args = [machine.number(argument) for argument in args]
             kwargs = {key: machine.number(value) for key, value in kwargs.items()}

@@ -54,6 +54,7 @@ class GradModeValue(Value):
         return super().get_attribute(machine, name)
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        """Enter and leave: the mode of the capture itself changes, as the next operations see."""
         kept = self.cls is set_grad_enabled  # it remembers one mode, from when it was made
         if name == "__enter__":
             if not kept:
@@ -143,6 +144,7 @@ class AutocastValue(Value):
         return super().get_attribute(machine, name)
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        """Enter and leave the region of the capture."""
         if name == "__enter__":
             self.region.__enter__()
             before = Constant(self.region.before[-1])

@@ -93,6 +93,7 @@ class DequeValue(SequenceValue):
         return native_attribute(machine, self, name)
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        """The methods of a deque; what they change in one from outside is recorded."""
         if name in ("index", "count"):
             return self.search(machine, name, args)
         if name in ("copy", "__copy__"):

@@ -66,6 +66,7 @@ class ExceptionValue(Value):
         return f"{self.cls.__name__} instance"
 
     def known(self) -> Any:
+        """The exception itself, made without a second run of an `__init__` in Python."""
         if self.real is not None:
             return self.real
         args = [argument.known() for argument in self.args]
@@ -88,6 +89,7 @@ class ExceptionValue(Value):
         return machine.from_python((self is other) == (symbol == "=="))
 
     def get_attribute(self, machine: Machine, name: str) -> Value:
+        """`args`, links, own attributes, fields of native exceptions, then what the class holds."""
         if name in self.attributes:
             return self.attributes[name]
         if name == "args":
@@ -171,6 +173,7 @@ class CaughtValue(Value):
         return f"{type(self.object).__name__} instance"
 
     def get_attribute(self, machine: Machine, name: str) -> Value:
+        """Read from the exception that exists, with a source."""
         if name in self.attributes:
             return self.attributes[name]
         cls = type(self.object)

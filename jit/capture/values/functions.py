@@ -66,6 +66,7 @@ class FunctionValue(Value):
         return self.object is other.object
 
     def get_attribute(self, machine: Machine, name: str) -> Value:
+        """What was set here, then what the function holds that exists, or what any new one has."""
         if name in self.attributes:
             return self.attributes[name]
         if name in ("__name__", "__qualname__"):

@@ -176,6 +176,7 @@ class GeneratorValue(Value):
         return native_attribute(machine, self, name)
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        """`send`, `throw`, `close` and the iterator protocol: the frame goes on."""
         if name == "__iter__":
             return self
         if name == "__next__":

@@ -91,6 +91,7 @@ class DictValue(Value):
         return self.entries.get(plain)
 
     def get_item(self, machine: Machine, key: Value) -> Value:
+        """`d[key]`; a missing key goes to `__missing__` or the default factory."""
         found = self.find(machine, key)
         if found is not None:
             return found

@@ -196,6 +196,7 @@ class ObjectValue(Value):
         machine.state.effects.set_attribute(self, name, value)
 
     def delete_attribute(self, machine: Machine, name: str) -> None:
+        """`del self.name`: by `__delattr__`, a property, a slot, a descriptor, or from the dict."""
         custom = machine.class_lookup(self.cls, "__delattr__")
         if custom is not None and isinstance(custom[1], types.FunctionType):
             method = machine.class_attribute(self, "__delattr__")
@@ -392,6 +393,7 @@ class InstanceDict(Value):
         return machine.iterate_over([machine.from_python(name) for name in self.names(machine)])
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        """The methods of a dict, on the attributes of the owner."""
         if name in ("get", "pop"):
             found = self.owner.own(machine, args[0].known())
             if found is not None:

@@ -247,6 +247,7 @@ class ListValue(SequenceValue):
         machine.state.effects.record(self, "{0}[:] = {1}", ListValue(list(self.values)))
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        """The methods of a list; what they change in one from outside is recorded."""
         none = machine.from_python(None)
         if name == "append" and len(args) == 1:
             self.held.append(args[0])

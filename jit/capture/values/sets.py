@@ -163,6 +163,7 @@ class SetValue(Value):
     # ---- methods
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        """The methods of sets: those that change one, make a new one, or compare."""
         changing = CHANGING.get(name)
         if changing is not None and self.cls is set:
             return changing(self, machine, args)

@@ -77,6 +77,7 @@ class TensorValue(Value):
         return self is other
 
     def get_attribute(self, machine: Machine, name: str) -> Value:
+        """Metadata of the fake; history and numbers end the graph when they are asked for."""
         if name in self.attributes:
             return self.attributes[name]
         if name == "__class__":
@@ -137,6 +138,7 @@ class TensorValue(Value):
         machine.run_python(operator.setitem, [self, key, value], {})
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        """Run on the fake, but for what needs numbers, history or memory."""
         if name == "backward":
             return machine.backward(self, args, kwargs)
         if name in NUMBERS:

@@ -111,6 +111,7 @@ class DictView(Value):
     def compare_with(
         self, machine: Machine, symbol: str, other: Value, reflected: bool
     ) -> Value | None:
+        """As sets compare; views of values do not."""
         if self.kind == "values" or not issubclass(other.python_type(), VIEWS):
             return None
         mine, theirs = self, other
