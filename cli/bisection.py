@@ -47,7 +47,8 @@ Run = Callable[[Graph, list[Any]], list[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How one stage did: `ratio` is its worst error over the bound; above 1 it is a bug."""
+    """How one stage did: `ratio` is its worst error over the bound; above 1 it is a bug, and nan
+    where nothing could be judged."""
 
     stage: str
     ratio: float
@@ -61,6 +62,8 @@ class Verdict:
     def __str__(self) -> str:
         if self.detail:
             return f"{self.stage:24} BUG       {self.detail}"
+        if numpy.isnan(self.ratio):
+            return f"{self.stage:24} not judged"
         kind = "BUG" if self.is_bug else "rounding" if self.ratio > 0 else "equal"
         return f"{self.stage:24} {kind:9} {self.ratio:.2g} of the bound"
 
@@ -137,16 +140,17 @@ def _slope_verdict(graph: Graph, values: list[Any], flags: Sequence[bool]) -> Ve
     stage = "derivatives"
     try:
         errors = [_slope_error(widened(graph), values, flags, seed) for seed in range(SHAKES)]
-    except Mt2Error:
-        return Verdict(stage, 0.0)
-    return Verdict(stage, min(errors, default=0.0))  # one kink of a relu is no bug
+    except Mt2Error:  # no wider form of some dtype argument
+        return Verdict(stage, float("nan"))
+    judged = [error for error in errors if numpy.isfinite(error)]
+    return Verdict(stage, min(judged, default=float("nan")))  # one kink of a relu is no bug
 
 
 def _slope_error(graph: Graph, values: list[Any], flags: Sequence[bool], seed: int) -> float:
     wide = [_wide_input(each) for each in values]
     draw = numpy.random.RandomState(seed)
     steps = [
-        draw.randn(*each.array.shape) if flag else None
+        _direction(draw, each.array) if flag else None
         for each, flag in zip(wide, [*flags, False, False], strict=False)
     ]
 
@@ -156,7 +160,7 @@ def _slope_error(graph: Graph, values: list[Any], flags: Sequence[bool], seed: i
             for each, step in zip(wide, steps, strict=True)
         ]
         found = _arrays(interpret(graph, moved))
-        return sum(float((_weights(a) * a).sum()) for a in found if _is_float(a))
+        return sum(_along(_weights(a), a) for a in found if _is_float(a))
 
     leaves = [
         wrap(numpy.array(each.array)).requires_grad_() if step is not None else each
@@ -165,7 +169,7 @@ def _slope_error(graph: Graph, values: list[Any], flags: Sequence[bool], seed: i
     outputs = [each for each in interpret(graph, leaves) if getattr(each, "requires_grad", False)]
     run_backward(outputs, [wrap(_weights(each.array)) for each in outputs], False, False)
     slope = sum(
-        float((leaf.grad.array * step).sum())
+        _along(leaf.grad.array, step)
         for leaf, step in zip(leaves, steps, strict=True)
         if step is not None and leaf.grad is not None
     )
@@ -173,15 +177,26 @@ def _slope_error(graph: Graph, values: list[Any], flags: Sequence[bool], seed: i
     difference = (total(size) - total(-size)) / (2 * size)
     gap = abs(difference - slope)
     scale = abs(difference) + abs(slope) + abs(total(0.0)) + 1e-3
-    return gap / (1e-3 * scale) if numpy.isfinite(gap) else 0.0
+    return gap / (1e-3 * scale)
 
 
 def _weights(array: Any) -> Any:
-    return numpy.linspace(0.5, 1.5, array.size).reshape(array.shape)
+    weights = numpy.linspace(0.5, 1.5, array.size).reshape(array.shape)
+    return weights * (1 - 0.7j) if array.dtype.kind == "c" else weights
+
+
+def _direction(draw: numpy.random.RandomState, array: Any) -> Any:
+    step = numpy.asarray(draw.randn(*array.shape))
+    return step + 1j * draw.randn(*array.shape) if array.dtype.kind == "c" else step
+
+
+def _along(gradient: Any, step: Any) -> float:
+    """How fast a loss grows along a step; the gradient of z = x + iy is dL/dx + i dL/dy."""
+    return float((numpy.conj(gradient) * step).real.sum())
 
 
 def _is_float(array: Any) -> bool:
-    return isinstance(array, numpy.ndarray) and array.dtype.kind == "f"
+    return isinstance(array, numpy.ndarray) and array.dtype.kind in "fc"
 
 
 def _wrong_vjp(
@@ -201,7 +216,8 @@ def _wrong_vjp(
 
 
 def _is_floating(value: Value) -> bool:
-    return isinstance(value.type, TensorType) and value.type.dtype.is_floating_point
+    kind = value.type.dtype if isinstance(value.type, TensorType) else None
+    return kind is not None and (kind.is_floating_point or kind.is_complex)
 
 
 def _stages(functional: Functional, joint: Any, graph: Graph) -> Iterator[tuple[str, Graph, Run]]:
@@ -272,9 +288,12 @@ class _Judge:
             found = _arrays(run(graph, copies(self.inputs)))
         except Exception as error:  # whatever it raises is what the user sees
             return Verdict(stage, float("inf"), f"raises {type(error).__name__}: {error}")
+        if len(found) != len(self.exact):
+            detail = f"gives {len(found)} results, not {len(self.exact)}"
+            return Verdict(stage, float("inf"), detail)
         ratios = [
             _ratio(one, other, bound)
-            for one, other, bound in zip(found, self.exact, self.bounds, strict=False)
+            for one, other, bound in zip(found, self.exact, self.bounds, strict=True)
         ]
         return Verdict(stage, max(ratios, default=0.0))
 
@@ -324,11 +343,12 @@ def copies(inputs: Sequence[Any]) -> list[Any]:
 def _shaken(inputs: Sequence[Any], seed: int) -> list[Any]:
     draw, changed = numpy.random.RandomState(seed), []
     for value in inputs:
-        if isinstance(value, Tensor) and value.dtype in WIDER | {dtypes.float64: None}:
+        if isinstance(value, Tensor) and value.dtype in (*WIDER, *WIDER.values()):
             array = numpy.array(value.array)
-            epsilon = 2.0 ** -{2: 10, 4: 23, 8: 52}[array.dtype.itemsize]
+            epsilon = 2.0 ** -{2: 10, 4: 23, 8: 52}[_real_size(array)]
             factor = 1 + epsilon * draw.uniform(-2, 2, array.shape)
-            value = wrap((array.astype(numpy.float64) * factor).astype(array.dtype))
+            wide = WIDER.get(value.dtype, value.dtype).numpy
+            value = wrap((array.astype(wide) * factor).astype(array.dtype))
         changed.append(value)
     return changed
 
@@ -340,15 +360,27 @@ def _arrays(found: Sequence[Any]) -> list[Any]:
 def _bound(own: Any, exact: Any, *others: Any) -> Any:
     if not isinstance(own, numpy.ndarray) or own.size == 0:
         return 0.0
-    wide = own.astype(numpy.float64)
+    wide = _reals(own)
     with numpy.errstate(all="ignore"):
-        gaps = [numpy.abs(o.astype(numpy.float64) - wide) for o in (exact, *others)]
+        gaps = [numpy.abs(_reals(o) - wide) for o in (exact, *others)]
     gaps = [numpy.where(numpy.isfinite(gap), gap, 0.0) for gap in gaps]
     finite = numpy.abs(wide[numpy.isfinite(wide)])
     scale = float(finite.max()) if finite.size else 0.0
-    floating = own.dtype.kind == "f" or own.dtype.name == "bfloat16"
-    step = scale * 2.0 ** -{2: 8, 4: 23, 8: 52}.get(own.dtype.itemsize, 52) if floating else 0.0
+    floating = own.dtype.kind in "fc" or own.dtype.name == "bfloat16"
+    step = scale * 2.0 ** -{2: 8, 4: 23, 8: 52}.get(_real_size(own), 52) if floating else 0.0
     return SLACK * (max(float(gap.max()) for gap in gaps) + step)
+
+
+def _reals(array: numpy.ndarray) -> numpy.ndarray:
+    """The numbers in float64; a complex one is two, along one more dimension."""
+    if array.dtype.kind == "c":
+        array = numpy.stack([array.real, array.imag], -1)
+    return array.astype(numpy.float64)
+
+
+def _real_size(array: numpy.ndarray) -> int:
+    """The bytes of one real number in it."""
+    return array.dtype.itemsize // (2 if array.dtype.kind == "c" else 1)
 
 
 def _ratio(found: Any, exact: Any, bound: float) -> float:
@@ -356,7 +388,7 @@ def _ratio(found: Any, exact: Any, bound: float) -> float:
         return 0.0 if repr(found) == repr(exact) else float("inf")
     if found.shape != exact.shape:
         return float("inf")
-    a, b = found.astype(numpy.float64), exact.astype(numpy.float64)
+    a, b = _reals(found), _reals(exact)
     with numpy.errstate(all="ignore"):
         gap = numpy.abs(a - b)
     same = (a == b) | (numpy.isnan(a) & numpy.isnan(b))
@@ -365,12 +397,15 @@ def _ratio(found: Any, exact: Any, bound: float) -> float:
     return worst / bound if bound else (0.0 if worst == 0.0 else float("inf"))
 
 
-WIDER = dict.fromkeys((dtypes.float32, dtypes.float16, dtypes.bfloat16), dtypes.float64)
+WIDER = {
+    **dict.fromkeys((dtypes.float32, dtypes.float16, dtypes.bfloat16), dtypes.float64),
+    dtypes.complex64: dtypes.complex128,
+}
 
 
 def _wide_input(value: Any) -> Any:
     if isinstance(value, Tensor) and value.dtype in WIDER:
-        return wrap(numpy.array(value.array).astype(numpy.float64))
+        return wrap(numpy.array(value.array).astype(WIDER[value.dtype].numpy))
     return copies([value])[0]
 
 

@@ -118,6 +118,65 @@ def test_a_fault_in_the_kernels(monkeypatch, executor, stage):
     exec(compile(text, "bisected.py", "exec"), {})  # without the fault nothing is wrong
 
 
+COMPLEX = parse_graph("""
+graph f(%x: f32[5], %z: c64[5]) {
+  %0: f32[5] = mul(%x, 2)
+  %1: c64[5] = polar(%x, %0)
+  %2: c64[5] = mul(%1, %z)
+  %3: f32[5] = abs(%2)
+  return %2, %3
+}""")
+
+
+def found_in_complex(flags=(True, True)):
+    torch.manual_seed(0)
+    return bisect(COMPLEX, [torch.rand(5), torch.randn(5, dtype=torch.complex64)], flags)
+
+
+def test_nothing_is_wrong_with_complex_numbers():
+    verdicts = {verdict.stage: verdict for verdict in found_in_complex().verdicts}
+    assert not any(verdict.is_bug for verdict in verdicts.values())
+    assert 0 < verdicts["derivatives"].ratio < 1 and "not judged" not in str(verdicts)
+
+
+def test_a_fault_in_imaginary_parts(monkeypatch):
+    whole = bisection.compile_graph
+    monkeypatch.setattr(bisection, "compile_graph", lambda graph, options: lambda inputs: [
+        each.conj() if each.dtype.is_complex else each for each in whole(graph, options)(inputs)
+    ])  # fmt: skip
+    assert wrong(found_in_complex((False, False))) == "loop IR"
+
+
+def test_a_fault_in_a_complex_derivative(monkeypatch):
+    right = lookup("view_as_complex").vjp
+    monkeypatch.setattr(lookup("view_as_complex"), "vjp", lambda s, g: right(s, g.conj()))
+    finding = found_in_complex()
+    assert wrong(finding) == "derivatives" and "view_as_complex(" in finding.node
+
+
+def test_a_result_that_is_missing(monkeypatch):
+    whole = bisection.compile_graph
+    monkeypatch.setattr(
+        bisection, "compile_graph", lambda *given: lambda inputs: whole(*given)(inputs)[:-1]
+    )
+    finding = found(flags=(False, False, False))
+    assert wrong(finding) == "loop IR" and "gives 1 results, not 2" in str(finding.verdicts[-1])
+
+
+def test_a_script_with_infinite_inputs_runs(monkeypatch):
+    whole = bisection.compile_graph
+    monkeypatch.setattr(
+        bisection,
+        "compile_graph",
+        lambda graph, options: whole(changed(graph, "exp", "expm1"), options),
+    )
+    graph = parse_graph("graph f(%x: f32[4]) { %0: f32[4] = exp(%x) return %0 }")
+    given = torch.tensor([1.0, float("nan"), float("inf"), -float("inf")])
+    text = script_text(bisect(graph, [given], (False,)))
+    monkeypatch.undo()
+    exec(compile(text, "bisected.py", "exec"), {})
+
+
 def test_the_command(tmp_path):
     script = tmp_path / "train.py"
     script.write_text(
