@@ -226,7 +226,7 @@ RULES[all] = _quantifier(False)
 def _extreme(name: str, symbol: str) -> Rule:
     def apply(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
         """The smallest or largest item (or argument) by its key; the first one of several."""
-        if not args:
+        if not args or (len(args) > 1 and "default" in kwargs):
             raise TypeError
         items = list(args)
         if len(args) == 1:

@@ -125,7 +125,8 @@ class Constant(Value):
             machine.real(one).known() for one in [*args[2:], *kwargs.values()] if one is not text
         ]
         plain = machine.real(text).known()
-        found = list(self.value.finditer(plain))[: more[0] if more and more[0] else None]
+        count = more[0] if more else 0  # 0: all of them; Python takes fewer than 0 for none
+        found = list(self.value.finditer(plain))[: max(count, 0) if count else None]
         parts, place = [], 0
         for match in found:
             new = machine.real(machine.call(args[0], [machine.from_python(match)], {})).known()

@@ -354,6 +354,9 @@ class InstanceDict(Value):
     def contains(self, machine: Machine, item: Value) -> bool:
         return self.owner.own(machine, item.known()) is not None
 
+    def same_as(self, machine: Machine, other: Value) -> bool:
+        return isinstance(other, InstanceDict) and self.owner.same_as(machine, other.owner)
+
     def compare_with(
         self, machine: Machine, symbol: str, other: Value, reflected: bool
     ) -> Value | None:
@@ -361,6 +364,12 @@ class InstanceDict(Value):
 
     def operate(self, machine: Machine, symbol: str, other: Value, reflected: bool) -> Value | None:
         return machine.method(self, "copy", []).operate(machine, symbol, other, reflected)
+
+    def operate_inplace(self, machine: Machine, symbol: str, other: Value) -> Value | None:
+        if symbol != "|":
+            return None
+        self.call_method(machine, "update", [other], {})
+        return self
 
     def lower(self, machine: Machine) -> Any:
         return machine.method(self, "copy", []).lower(machine)

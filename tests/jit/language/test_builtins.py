@@ -157,6 +157,7 @@ def wrong_calls(x, a, items):
         lambda: bytes([256]), lambda: 1 << -1, lambda: "%d" % "a",
         lambda: zip(1), lambda: map(abs, 1), lambda: enumerate(1), lambda: filter(None, 1),
         lambda: min(1), lambda: min(1, "a"), lambda: all(1), lambda: len(len),
+        lambda: max(1, 2, default=3), lambda: min(1, 2, key=None, default=None),
     ]  # fmt: skip
     for number, attempt in enumerate(attempts):
         try:

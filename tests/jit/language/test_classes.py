@@ -122,7 +122,9 @@ def changed(x, a):
     setattr(one, "late", x * 2)
     one.__dict__["direct"] = 3
     found = vars(one)["direct"], sorted(vars(one)), "late" in one.__dict__, one.direct
-    return one, before, found
+    held = vars(one)
+    held |= {"merged": x, "direct": 4}
+    return one, before, found, one.merged, one.direct, held is vars(one)
 
 
 @program

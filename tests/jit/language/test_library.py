@@ -128,6 +128,8 @@ string.ascii_letters, string.digits, string.Template("$a b").substitute(a=1), st
 re.match(r"(\w+) (\w+)", text).groups(), re.sub("s", "z", text), re.findall(r"\w", "ab"),
     re.split(" ", text), re.compile("s(o)").search(text).group(1), re.fullmatch("a", "b"),
     bool(re.search("x", text))
+[re.compile("a").sub(lambda m: "x", "aaa", n) for n in (-1, 0, 1, 2, 5)],
+    re.compile("a").subn(lambda m: "x", "aaa", count=2), re.compile("a").subn(lambda m: "x", "aaa")
 [m.span() for m in re.finditer("[aeiou]", text)], re.escape("a.b"), re.compile("a",
     re.I).match("A").group()
 fractions.Fraction(1, 3) + 1
