@@ -14,6 +14,9 @@ In: the command line. Out: what the sub-command prints, and its exit code.
 Source: https://click.palletsprojects.com/
 """
 
+import sys
+from typing import Any
+
 import click
 
 import minitorch2
@@ -25,9 +28,24 @@ from minitorch2.cli.explain import explain
 from minitorch2.cli.ops import ops
 from minitorch2.cli.opt import opt
 from minitorch2.cli.run import run
+from minitorch2.cli.runner import BROKEN_PIPE, silence_output
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(click.Group):
+    """A group whose commands end quietly when nobody reads what they print any more."""
+
+    def invoke(self, context: click.Context) -> Any:
+        """Run the command that the context names."""
+        try:
+            result = super().invoke(context)
+            sys.stdout.flush()
+            return result
+        except BrokenPipeError:
+            silence_output()
+            sys.exit(BROKEN_PIPE)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(minitorch2.__version__, prog_name="minitorch2")
 def main() -> None:
     """minitorch2: the PyTorch 2 stack, small enough to read and watch."""

@@ -7,6 +7,8 @@ from click.testing import CliRunner
 
 import minitorch2
 from minitorch2.cli.main import main
+from minitorch2.cli.runner import BROKEN_PIPE
+from tests.cli.commands import started
 
 pytestmark = pytest.mark.pure
 
@@ -32,3 +34,13 @@ def test_version():
 def test_the_entry_point():
     [point] = importlib.metadata.entry_points(group="console_scripts", name="mt2")
     assert point.load() is main
+
+
+@pytest.mark.parametrize("arguments", [["ops"], ["opt", "--list"], ["doctor"], ["cache"]])
+def test_a_reader_that_goes_away_ends_a_command_quietly(arguments):
+    process = started(*arguments)
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    assert process.wait(timeout=120) == BROKEN_PIPE
+    assert process.stderr.read() == ""
+    process.stderr.close()
