@@ -17,7 +17,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from minitorch2.dtypes import ALL
 from minitorch2.jit.ir.graph import Node, Value, values_in
 from minitorch2.jit.ir.hidden_sizes import symbols_of
 from minitorch2.jit.ir.types import ScalarType, TensorType
@@ -26,8 +25,6 @@ from minitorch2.kernels.index import constant, product
 from minitorch2.kernels.lower.nests import arguments, shape_of, size_index, tensor_type
 from minitorch2.kernels.schedule.plan import EagerStep, KernelStep, Plan, PlanStep, ProductStep
 from minitorch2.kernels.schedule.program import HostView, Returned
-
-DTYPE_NAMES = {each.short: each.numpy for each in ALL}
 
 
 def host_source(plan: Plan, name: str) -> str:

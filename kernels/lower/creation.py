@@ -13,7 +13,7 @@ from minitorch2.dtypes import float32, float64, int64
 from minitorch2.jit.ir.graph import Argument, Node
 from minitorch2.kernels.index import Index, linearize, symbol
 from minitorch2.kernels.loop_ir import Call, Constant, IndexValue
-from minitorch2.kernels.lower.expressions import Operand, call, cast, number_of
+from minitorch2.kernels.lower.expressions import call, cast, typed
 from minitorch2.kernels.lower.nests import (
     Nest,
     NestExpression,
@@ -35,16 +35,10 @@ def _nest(node: Node, value: Callable[[Index], NestExpression]) -> Nest:
     return Nest(node, result, tuple(zip(names, sizes, strict=True)), computed, index)
 
 
-def _typed(operand: Operand, element: object) -> NestExpression:
-    if isinstance(operand, int | float):
-        return Constant(number_of(operand, element), element)  # type: ignore[arg-type]
-    return cast(operand, element)  # type: ignore[arg-type]
-
-
 def full(node: Node) -> Nest:
     """full(size, fill_value, dtype, device)"""
     element = tensor_type(node.results[0]).dtype
-    return _nest(node, lambda position: _typed(scalar_operand(node.args[1]), element))
+    return _nest(node, lambda position: typed(scalar_operand(node.args[1]), element))
 
 
 def range_(node: Node) -> Nest:
@@ -53,7 +47,7 @@ def range_(node: Node) -> Nest:
     work = float64 if tensor_type(node.results[0]).dtype.is_floating_point else int64
 
     def value(position: Index) -> NestExpression:
-        first, stride = (_typed(scalar_operand(each), work) for each in (start, step))
+        first, stride = (typed(scalar_operand(each), work) for each in (start, step))
         place = cast(IndexValue(position, int64), work)
         distance = Call("mul", (place, stride), work)  # type: ignore[arg-type]
         return Call("add", (first, distance), work)  # type: ignore[arg-type]
@@ -63,7 +57,7 @@ def range_(node: Node) -> Nest:
 
 def _word(seed: Argument, counter: Argument, position: Index) -> NestExpression:
     """Word `position` of the sequence that starts at block `counter`."""
-    first = call("mul", _typed(scalar_operand(counter), int64), 4)
+    first = call("mul", typed(scalar_operand(counter), int64), 4)
     place = call("add", first, IndexValue(position, int64))
     return Call("random_word", (_seed(seed), place), int64)  # type: ignore[arg-type]
 
@@ -72,7 +66,7 @@ def _seed(seed: Argument) -> NestExpression:
     operand = scalar_operand(seed)
     if isinstance(operand, int):
         operand = (operand + 2**63) % 2**64 - 2**63  # the same 64 bits as a signed number
-    return _typed(operand, int64)
+    return typed(operand, int64)
 
 
 def uniform(node: Node) -> Nest:

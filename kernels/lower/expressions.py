@@ -60,7 +60,7 @@ def parsed(text: str) -> ast.expr:
 
 def lower_expression(text: str, operands: Mapping[str, Operand], compute: dtype) -> NestExpression:
     """The expression for given operands; a number that stays a number gets the type `compute`."""
-    return _typed(_lower(parsed(text), operands), widened(compute))
+    return typed(_lower(parsed(text), operands), widened(compute))
 
 
 def widened(element: dtype) -> dtype:
@@ -121,7 +121,7 @@ def call(function: str, *operands: Operand) -> Operand:
     element = _common_type(operands)
     if element is None:
         raise NotLowered(f"{function} of numbers only")
-    args = [_typed(operand, element) for operand in operands]
+    args = [typed(operand, element) for operand in operands]
     if not element.is_floating_point and function in ROUNDING:
         return args[0]
     if element.category not in FUNCTIONS[function][2] or (
@@ -132,7 +132,7 @@ def call(function: str, *operands: Operand) -> Operand:
     if simple is not None:
         return simple
     if first:
-        args.insert(0, _typed(first[0], bool_dtype))
+        args.insert(0, typed(first[0], bool_dtype))
     types = [argument.dtype for argument in args]
     return Call(function, tuple(args), result_dtype(function, types))  # type: ignore[arg-type]
 
@@ -146,7 +146,8 @@ def _common_type(operands: tuple[Operand, ...]) -> dtype | None:
     return element
 
 
-def _typed(operand: Operand, element: dtype) -> NestExpression:
+def typed(operand: Operand, element: dtype) -> NestExpression:
+    """The operand as an expression of that element type: numbers become constants."""
     if isinstance(operand, int | float):
         return Constant(number_of(operand, element), element)
     return cast(operand, element)

@@ -22,7 +22,6 @@ from minitorch2.kernels.index import (
     Modulo,
     constant,
     delinearize,
-    linearize,
     symbol,
 )
 from minitorch2.kernels.loop_ir import (
@@ -264,8 +263,3 @@ def broadcast_read(value: Value, index: tuple[Index, ...]) -> Read:
     zero = constant(0)
     at = tuple(zero if size == constant(1) else part for size, part in zip(sizes, own, strict=True))
     return Read(value, at, tensor_type(value).dtype)
-
-
-def position_of(index: tuple[Index, ...], value: Value) -> Index:
-    """The row-major position of an index in a value."""
-    return linearize(index, shape_of(value))

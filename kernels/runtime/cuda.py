@@ -27,7 +27,6 @@ from minitorch2.kernels.runtime.signature import KernelSignature
 
 ARCHITECTURES = ((8, 0), (9, 0))
 INSTALL = "pip install 'minitorch2[cuda]'"
-_STATUS = 2  # i64 words: code, index
 
 
 class MissingCuda(Mt2Error, ImportError):
