@@ -223,6 +223,11 @@ RULES[any] = _quantifier(True)
 RULES[all] = _quantifier(False)
 
 
+def is_none(machine: Machine, value: Value) -> bool:
+    """Whether a value is None."""
+    return machine.real(value).python_type() is type(None)
+
+
 def _extreme(name: str, symbol: str) -> Rule:
     def apply(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
         """The smallest or largest item (or argument) by its key; the first one of several."""
@@ -238,7 +243,7 @@ def _extreme(name: str, symbol: str) -> Rule:
         if unknown := set(kwargs) - {"key", "default"}:
             raise TypeError(*unknown)
         key = kwargs.get("key")
-        if key is not None and machine.real(key).python_type() is type(None):
+        if key is not None and is_none(machine, key):
             key = None
         best, best_key = items[0], items[0] if key is None else machine.call(key, [items[0]], {})
         for item in items[1:]:

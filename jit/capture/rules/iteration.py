@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture import protocols
+from minitorch2.jit.capture.rules.builtins import Rule, is_none
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.iterators import IteratorValue
@@ -24,8 +25,6 @@ from minitorch2.jit.capture.values.views import KINDS, DictView
 if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
 
-Rule = Callable[["Machine", Arguments, Keywords], Value]
-
 
 def each(machine: Machine, iterator: Value) -> Iterator[Value]:
     """The items of an iterator."""
@@ -36,11 +35,6 @@ def each(machine: Machine, iterator: Value) -> Iterator[Value]:
 def over(machine: Machine, value: Value) -> Iterator[Value]:
     """The items of an iterable, of which the iterator is made now."""
     return each(machine, machine.iterator(value))
-
-
-def is_none(machine: Machine, value: Value) -> bool:
-    """Whether a value is None."""
-    return machine.real(value).python_type() is type(None)
 
 
 def known(machine: Machine, value: Value) -> Any:

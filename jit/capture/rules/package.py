@@ -17,7 +17,7 @@ from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, Va
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.floats import lowered_operands
 from minitorch2.jit.capture.values.natives import NativeObject
-from minitorch2.jit.capture.values.tensors import AUTOGRAD, NUMBERS, REFUSED, TensorValue
+from minitorch2.jit.capture.values.tensors import NUMBERS, TensorValue, check_method
 from minitorch2.tensors import Tensor
 
 if TYPE_CHECKING:
@@ -79,9 +79,8 @@ def run_directly(
     name = function.__name__
     if name in NUMBERS:
         machine.stop("data-dependent", f"{name}()")
-    if args and (name in AUTOGRAD or name in REFUSED):  # methods, met as functions
-        if isinstance(machine.real(args[0]), TensorValue):
-            machine.stop("gradient-machinery", f"Tensor.{name}()")
+    if args and isinstance(machine.real(args[0]), TensorValue):  # methods, met as functions
+        check_method(machine, name)
     try:
         op = getattr(function, "op", None)
         given = [machine.real(argument) for argument in args]

@@ -33,6 +33,14 @@ AUTOGRAD = frozenset(
 REFUSED = frozenset({"share_memory_", "resize_", "set_", "cuda", "cpu_", "requires_grad_"})
 
 
+def check_method(machine: Machine, name: str) -> None:
+    """End the graph at a method that works on the history or the memory of a tensor."""
+    if name in AUTOGRAD:
+        machine.stop("gradient-machinery", f"Tensor.{name}()")
+    if name in REFUSED:
+        machine.stop("unknown-call", f"Tensor.{name}()")
+
+
 class HistoryValue(Value):
     """The `grad_fn` of a tensor: there is one, and nothing more is known of it."""
 
@@ -143,10 +151,7 @@ class TensorValue(Value):
             return machine.backward(self, args, kwargs)
         if name in NUMBERS:
             machine.stop("data-dependent", f"Tensor.{name}()")
-        if name in AUTOGRAD:
-            machine.stop("gradient-machinery", f"Tensor.{name}()")
-        if name in REFUSED:
-            machine.stop("unknown-call", f"Tensor.{name}()")
+        check_method(machine, name)
         method = getattr(type(self.fake), name)
         return machine.run_python(method, [self, *args], kwargs)
 
