@@ -13,6 +13,7 @@ Reading order:
 - marks: what the user says of a tensor's sizes
 - inputs: tensors and numbers that enter
 - members: attributes of classes and instances
+- symbols: operators, their functions and special methods
 - protocols: operators, comparisons, keys
 - specials: special methods of native classes, by name
 - binding: arguments to parameters

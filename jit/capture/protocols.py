@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import collections
 import functools
-import operator
 import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from minitorch2.jit.capture.symbols import BINARY, COMPARE, INPLACE, MIRRORED, UNARY, inplace_method
 from minitorch2.jit.capture.values.base import Keywords, NotKnown, Value
 from minitorch2.jit.capture.values.constants import Constant, is_constant
 from minitorch2.jit.capture.values.deques import DequeValue
@@ -37,52 +37,6 @@ from minitorch2.jit.shapes.symbolic_size import SymbolicSize
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
-
-# symbol: (function, special method, reflected special method)
-BINARY: dict[str, tuple[Callable, str, str]] = {
-    "+": (operator.add, "__add__", "__radd__"),
-    "-": (operator.sub, "__sub__", "__rsub__"),
-    "*": (operator.mul, "__mul__", "__rmul__"),
-    "/": (operator.truediv, "__truediv__", "__rtruediv__"),
-    "//": (operator.floordiv, "__floordiv__", "__rfloordiv__"),
-    "%": (operator.mod, "__mod__", "__rmod__"),
-    "**": (operator.pow, "__pow__", "__rpow__"),
-    "@": (operator.matmul, "__matmul__", "__rmatmul__"),
-    "&": (operator.and_, "__and__", "__rand__"),
-    "|": (operator.or_, "__or__", "__ror__"),
-    "^": (operator.xor, "__xor__", "__rxor__"),
-    "<<": (operator.lshift, "__lshift__", "__rlshift__"),
-    ">>": (operator.rshift, "__rshift__", "__rrshift__"),
-}
-INPLACE: dict[str, Callable] = {
-    "+": operator.iadd,
-    "-": operator.isub,
-    "*": operator.imul,
-    "/": operator.itruediv,
-    "//": operator.ifloordiv,
-    "%": operator.imod,
-    "**": operator.ipow,
-    "@": operator.imatmul,
-    "&": operator.iand,
-    "|": operator.ior,
-    "^": operator.ixor,
-    "<<": operator.ilshift,
-    ">>": operator.irshift,
-}
-COMPARE: dict[str, tuple[Callable, str, str]] = {
-    "<": (operator.lt, "__lt__", "__gt__"),
-    "<=": (operator.le, "__le__", "__ge__"),
-    ">": (operator.gt, "__gt__", "__lt__"),
-    ">=": (operator.ge, "__ge__", "__le__"),
-    "==": (operator.eq, "__eq__", "__eq__"),
-    "!=": (operator.ne, "__ne__", "__ne__"),
-}
-MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
-UNARY: dict[str, tuple[Callable, str]] = {
-    "-": (operator.neg, "__neg__"),
-    "+": (operator.pos, "__pos__"),
-    "~": (operator.invert, "__invert__"),
-}
 
 
 def binary(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
@@ -125,7 +79,7 @@ def inplace(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
         found = float_arithmetic(machine, symbol, INPLACE[symbol], [left, right])
         return found or machine.run_python(INPLACE[symbol], [left, right], {})
     if isinstance(left, ObjectValue):
-        name = "__i" + BINARY[symbol][1].removeprefix("__")
+        name = inplace_method(symbol)
         found = left.special(machine, name, right)
         if found is not None and not is_not_implemented(machine, found):
             return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from minitorch2.jit.capture import protocols
+from minitorch2.jit.capture import protocols, symbols
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.objects import ObjectValue
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
 
 SYMBOLS: dict[str, tuple[Any, str, bool]] = {}  # method: (protocol, symbol, operands swapped)
-for _symbol, (_function, _method, _reflected) in protocols.BINARY.items():
+for _symbol, (_function, _method, _reflected) in symbols.BINARY.items():
     SYMBOLS[_method] = protocols.binary, _symbol, False
     SYMBOLS[_reflected] = protocols.binary, _symbol, True
-    SYMBOLS["__i" + _method[2:]] = protocols.inplace, _symbol, False
-for _symbol, (_function, _method, _same) in protocols.COMPARE.items():
+    SYMBOLS[symbols.inplace_method(_symbol)] = protocols.inplace, _symbol, False
+for _symbol, (_function, _method, _same) in symbols.COMPARE.items():
     SYMBOLS[_method] = protocols.compare, _symbol, False
-UNARY = {method: symbol for symbol, (_, method) in protocols.UNARY.items()}
+UNARY = {method: symbol for symbol, (_, method) in symbols.UNARY.items()}
 
 
 def special_method(

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from minitorch2.jit.capture import protocols
+from minitorch2.jit.capture import protocols, symbols
 from minitorch2.jit.capture.rules.arrays import run_numpy
 from minitorch2.jit.capture.rules.builtins import RULES, rule
 from minitorch2.jit.capture.rules.iteration import FUNCTIONS
@@ -122,13 +122,13 @@ def _reduce(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
 
 
 def _operator_rules() -> None:
-    for symbol, (function, _, _) in protocols.BINARY.items():
+    for symbol, (function, _, _) in symbols.BINARY.items():
         RULES[function] = _binary(symbol)
-    for symbol, function in protocols.INPLACE.items():
+    for symbol, function in symbols.INPLACE.items():
         RULES[function] = _inplace(symbol)
-    for symbol, (function, _, _) in protocols.COMPARE.items():
+    for symbol, (function, _, _) in symbols.COMPARE.items():
         RULES[function] = _compare(symbol)
-    for symbol, (function, _) in protocols.UNARY.items():
+    for symbol, (function, _) in symbols.UNARY.items():
         RULES[function] = _unary(symbol)
 
 

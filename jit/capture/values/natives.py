@@ -17,6 +17,7 @@ import numpy
 
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.source import Source
+from minitorch2.jit.capture.symbols import inplace_method
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NativeMethod, Value
 from minitorch2.jit.capture.values.tensors import TensorValue
 
@@ -75,8 +76,8 @@ class NativeObject(Value):
         machine.run_python(type(self.object).__setitem__, [self, key, value], {})
 
     def operate_inplace(self, machine: Machine, symbol: str, other: Value) -> Value | None:
-        method = INPLACE.get(symbol)
-        if method is None or not hasattr(self.object, method):
+        method = inplace_method(symbol)
+        if not hasattr(self.object, method):
             return None
         found = machine.run_python(getattr(self.object, method), [other], {})
         return None if found.python_type() is type(NotImplemented) else found
@@ -103,8 +104,3 @@ class NativeObject(Value):
         kept = copy.deepcopy(self.object)
         name = emitter.object(kept, f"a_{type(kept).__name__}")
         return emitter.assign(self, f"{emitter.object(copy.deepcopy, 'deepcopy')}({name})")
-
-
-INPLACE = {"+": "__iadd__", "-": "__isub__", "*": "__imul__", "/": "__itruediv__",
-           "//": "__ifloordiv__", "%": "__imod__", "**": "__ipow__", "&": "__iand__",
-           "|": "__ior__", "^": "__ixor__", "<<": "__ilshift__", ">>": "__irshift__"}  # fmt: skip

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.source import Source
+from minitorch2.jit.capture.symbols import BINARY, COMPARE, inplace_method
 from minitorch2.jit.capture.values.base import (
     Arguments,
     Keywords,
@@ -24,12 +25,7 @@ if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
     from minitorch2.jit.capture.interpreter import Machine
 
-OPERATORS = {
-    "|": "__or__", "&": "__and__", "-": "__sub__", "^": "__xor__",
-}  # fmt: skip
-COMPARISONS = {
-    "==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__",
-}  # fmt: skip
+OPERATORS = ("|", "&", "-", "^")
 MAKING = {
     "union": "update", "intersection": "intersection_update", "difference": "difference_update",
     "symmetric_difference": "symmetric_difference_update",
@@ -126,7 +122,7 @@ class SetValue(Value):
         if symbol not in OPERATORS or found is None:
             return None
         left, right = (found, self) if reflected else (self, found)
-        return left.combined(machine, OPERATORS[symbol], right)
+        return left.combined(machine, BINARY[symbol][1], right)
 
     def combined(self, machine: Machine, name: str, other: SetValue) -> Value:
         """`self | other` and the like."""
@@ -151,14 +147,13 @@ class SetValue(Value):
                 return None
             return machine.from_python(symbol == "!=") if symbol in ("==", "!=") else None
         left, right = (found, self) if reflected else (self, found)
-        return machine.from_python(getattr(set(left.order), COMPARISONS[symbol])(set(right.order)))
+        return machine.from_python(COMPARE[symbol][0](set(left.order), set(right.order)))
 
     def operate_inplace(self, machine: Machine, symbol: str, other: Value) -> Value | None:
         found = as_set(machine, other)
         if self.cls is not set or symbol not in OPERATORS or found is None:
             return None
-        name = "__i" + OPERATORS[symbol][2:]
-        return self.call_method(machine, name, [other], {})
+        return self.call_method(machine, inplace_method(symbol), [other], {})
 
     # ---- methods
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value, native_attribute
 from minitorch2.jit.capture.values.sequences import TupleValue
-from minitorch2.jit.capture.values.sets import SetValue
+from minitorch2.jit.capture.values.sets import OPERATORS, SetValue
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
@@ -103,7 +103,7 @@ class DictView(Value):
 
     def operate(self, machine: Machine, symbol: str, other: Value, reflected: bool) -> Value | None:
         found = self.as_set(machine)
-        if found is None or symbol not in ("|", "&", "-", "^"):
+        if found is None or symbol not in OPERATORS:
             return None
         plain = machine.call(machine.from_python(set), [other], {})
         return found.operate(machine, symbol, plain, reflected)
