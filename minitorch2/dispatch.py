@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from minitorch2.artifacts import Origin
+from minitorch2.devices import as_device, require_available
 
 
 class State(threading.local):
@@ -150,7 +151,7 @@ def _without_memory(value: Any) -> bool:
 
 
 def run_backend(op: Any, args: tuple) -> Any:
-    """Run a primitive on the device of its tensors, without autograd."""
+    """Run a primitive on the device of its tensors, or on the one asked for, without autograd."""
     if state.tracer is not None:
         return state.tracer.run(op, args)
     where = "cpu"
@@ -166,6 +167,10 @@ def run_backend(op: Any, args: tuple) -> Any:
             if storage.block is None:  # no memory: a meta tensor, or a fake of any device
                 return backends["meta"](op, args)
             where = storage.device.type
+    if op.device_position is not None:
+        wanted = as_device(args[op.device_position])
+        require_available(wanted)
+        where = wanted.type
     return backends[where](op, args)
 
 

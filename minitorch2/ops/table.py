@@ -114,6 +114,7 @@ class Op:
     torch: str = ""
     inplace_of: "Op | None" = None
     tensor_positions: tuple[int, ...] = field(init=False)
+    device_position: int | None = field(init=False)  # of a row without tensors, where it has one
     plain: int = field(init=False)  # operands, 1 to 3, if that is all and floats stay as they are
     public: Callable = field(init=False)
     short: Callable = field(init=False)  # see ops/short_ways.py
@@ -122,6 +123,9 @@ class Op:
         self.tensor_positions = tuple(
             index for index, each in enumerate(self.signature.parameters) if each.is_tensor
         )
+        names = self.signature.names
+        asks = not self.tensor_positions and "device" in names
+        self.device_position = names.index("device") if asks else None
         if self.kind == VIEW:
             self.conjugates = False
         usual = self.kind == POINTWISE and "f" in self.accepts

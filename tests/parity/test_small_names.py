@@ -152,3 +152,31 @@ def test_settings() -> None:
         t._assert(True, "yes")
     with pytest.raises(RuntimeError):
         minitorch2.set_default_device("cuda")
+
+
+ON_META: dict[str, Any] = {
+    "zeros": lambda t: t.zeros(2, 3, device="meta"),
+    "full": lambda t: t.full((2, 3), 1.5, device="meta"),
+    "arange": lambda t: t.arange(3, device="meta"),
+    "eye": lambda t: t.eye(3, device="meta"),
+    "zeros_like": lambda t: t.zeros_like(t.ones(2, 3), device="meta"),
+    "of meta": lambda t: t.ones_like(t.ones(2, 3, device="meta")),
+    "of meta, to CPU": lambda t: t.ones_like(t.ones(2, 3, device="meta"), device="cpu"),
+}
+
+
+@pytest.mark.parametrize("name", ON_META)
+def test_creation_on_the_meta_device(name):
+    """A tensor is made where it is asked for, by each row that makes one."""
+    mine, theirs = ON_META[name](minitorch2), ON_META[name](torch)
+    assert (mine.device.type, tuple(mine.shape), str(mine.dtype)) == (
+        theirs.device.type, tuple(theirs.shape), str(theirs.dtype),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["arange", "full", "zeros", "eye"])
+def test_creation_on_an_absent_device(name):
+    """A GPU that is not there is refused, and no tensor of the CPU given instead."""
+    sizes = ((2,), 1) if name == "full" else (3,)
+    with pytest.raises(minitorch2.errors.DeviceError):
+        getattr(minitorch2, name)(*sizes, device="cuda")
