@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy
 
-from minitorch2.creation import as_tensor, tensor
+from minitorch2.creation import as_tensor, from_numpy, tensor
 from minitorch2.dtypes import get_default_dtype
 from minitorch2.errors import ArgumentValueError
 from minitorch2.tensors import Tensor, wrap
@@ -42,9 +42,23 @@ def frombuffer(
     return wrap(array).requires_grad_(requires_grad)
 
 
+class _Capsule:
+    """A bare capsule, dressed as the protocol wants it."""
+
+    def __init__(self, capsule: Any):
+        self.capsule = capsule
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        return self.capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)  # kDLCPU: a capsule does not say, and only the CPU is here
+
+
 def from_dlpack(ext_tensor: Any) -> Any:
-    """A tensor on the memory of another library's array (anything with `__dlpack__`)."""
-    return wrap(numpy.from_dlpack(ext_tensor))
+    """A tensor on the memory of another library's array (with `__dlpack__`), or of a capsule."""
+    giver = ext_tensor if hasattr(ext_tensor, "__dlpack__") else _Capsule(ext_tensor)
+    return from_numpy(numpy.from_dlpack(giver))
 
 
 def asarray(

@@ -158,7 +158,9 @@ def arrays(t: Any) -> Any:
     array[0] = 7
     back = numpy.from_dlpack(t.ones(2, 2))
     taken = t.from_dlpack(numpy.arange(3))
-    return shared, copied, t.asarray([1, 2]), t.asarray(t.ones(2), dtype=t.float64), back, taken
+    capsule = t.from_dlpack(t.utils.dlpack.to_dlpack(t.ones(2)))
+    made = t.asarray([1, 2]), t.asarray(t.ones(2), dtype=t.float64)
+    return shared, copied, *made, back, taken, capsule
 
 
 def not_aliased(t: Any) -> Any:
