@@ -54,7 +54,7 @@ from minitorch2.jit.passes.notes import note
 from minitorch2.jit.passes.rebuild import Rebuilder, rebuild
 from minitorch2.jit.syntax import expression
 from minitorch2.ops.signature import REQUIRED
-from minitorch2.ops.table import lookup
+from minitorch2.ops.table import POINTWISE, lookup
 
 LIMIT = 1000  # firings at one node: more means that rules undo each other
 
@@ -315,13 +315,24 @@ def _check(rule: Rule, match: Match, type: Any) -> Refusal | None:
     }
     if len(found) > 1:
         return Refusal("the tensors have several dtypes, so numbers are converted in between")
-    for each in found:
-        if each not in rule.dtypes:
+    for each in found | {_computes_in(node) for node in match.nodes}:
+        if each is not None and each not in rule.dtypes:
             return Refusal(f"the rule does not hold for {each.short}")
     for condition, name in rule.where:
         if not CONDITIONS[condition](match.bindings[name], type):
             return Refusal(f"{condition}({match.bindings[name]}) does not hold")
     return None
+
+
+def _computes_in(node: Node) -> dtype | None:
+    """The dtype that a pointwise node converts its operands to: `mul(x, 0.0)` of integers is a
+    product of floats. None for other nodes."""
+    row = lookup(node.op)
+    if row.kind != POINTWISE or row.promote not in ("promote", "bool"):
+        return None
+    operands = [each.type if isinstance(each, Value) else each for each in node.args]
+    typed = [each for each in operands if isinstance(each, TensorType | int | float | complex)]
+    return dtypes.result_type(*typed) if typed else None
 
 
 def _build(template: ast.Call, match: Match, rebuilder: Rebuilder, made_by: str) -> Node:

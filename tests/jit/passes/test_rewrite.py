@@ -8,6 +8,8 @@ from minitorch2.jit.ir.graph import GraphBuilder
 from minitorch2.jit.ir.parser import parse_graph
 from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.passes.rewrite import parse_rule, rewrite, why_not
+from minitorch2.jit.passes.rules import RULES
+from tests.jit.passes.checking import same_numbers
 
 
 def body(text, *rules):
@@ -129,3 +131,17 @@ def test_graphs_among_the_arguments_are_rewritten_too(choose):
       return %0
     }"""
     assert not any("mul" in line for line in body(text, "r: mul(x, 1) => x")[2:])
+
+
+def test_a_rule_for_integers_is_none_for_their_products_with_floats():
+    """-3 * 0.0 is -0.0: what counts is the dtype that the node computes in."""
+    rules = [rule for rule in RULES if rule.name in ("mul_zero", "add_zero", "sub_same")]
+    text = """graph f(%x: i64[s0,4]) {
+      %0: f32[s0,4] = mul(0.0, %x)
+      %1: f32[s0,4] = mul(%x, 0.0)
+      %2: i64[s0,4] = mul(%x, 0)
+      return %0, %1, %2
+    }"""
+    after = rewrite(parse_graph(text), rules)
+    assert [node.op for node in after.nodes] == ["mul", "mul", "full"]
+    same_numbers(parse_graph(text), after)
