@@ -2,6 +2,7 @@
 
 import math
 
+import numpy
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -93,3 +94,57 @@ def test_call(name):
 def test_singular():
     with pytest.raises(minitorch2.linalg.LinAlgError, match="MT2-0305"):
         minitorch2.linalg.inv(minitorch2.zeros(2, 2))
+
+
+SINGULAR = [
+    [[1.0, 2.0], [2.0, 4.0]],
+    [[1.0, 0.0], [0.0, 1.0]],
+    [[0.0, 0.0], [0.0, 1.0]],
+    [[2.0, 0.0], [0.0, -1.0]],
+    [[-3.0, 1.0], [1.0, 2.0]],
+]
+CHECKED = {
+    "inv_ex": lambda t, a, **options: t.linalg.inv_ex(a, **options),
+    "cholesky_ex": lambda t, a, **options: t.linalg.cholesky_ex(a, **options),
+    "solve_ex": lambda t, a, **options: t.linalg.solve_ex(a, t.ones(2, 3).double(), **options),
+    "lu_factor_ex": lambda t, a, **options: t.linalg.lu_factor_ex(a, **options),
+}
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_info_tells_which_matrices_failed(name):
+    function = CHECKED[name]
+    for matrix in (SINGULAR, *SINGULAR, SINGULAR[1:2]):
+        infos, kept = [], []
+        for library in (minitorch2, torch):
+            given = library.tensor(matrix, dtype=library.float64)
+            found = function(library, given)
+            infos.append(found.info)
+            good = (found.info == 0).reshape((-1,))
+            kept.append(found[0].reshape((good.shape[0], -1))[good].tolist())
+        assert infos[0].tolist() == infos[1].tolist()
+        assert str(infos[0].dtype) == str(infos[1].dtype)
+        numpy.testing.assert_allclose(*kept, rtol=1e-9)
+        if torch.count_nonzero(infos[1]):
+            messages = []
+            for library in (minitorch2, torch):
+                with pytest.raises(RuntimeError) as refused:
+                    function(
+                        library, library.tensor(matrix, dtype=library.float64), check_errors=True
+                    )
+                messages.append(str(refused.value))
+            batch = "(Batch element" if "(Batch element" in messages[1] else "linalg"
+            assert batch in messages[0]
+
+
+def test_gradients_of_the_matrices_that_worked():
+    given = minitorch2.tensor(SINGULAR[:2], requires_grad=True)
+    minitorch2.linalg.inv_ex(given)[0][1].sum().backward()
+    assert given.grad[1].tolist() == [[-1.0, -1.0], [-1.0, -1.0]]
+
+
+def test_a_covariance_that_is_none_is_refused_as_such():
+    for library in (minitorch2, torch):
+        bad = library.tensor([[1.0, 2.0], [2.0, 1.0]])
+        with pytest.raises(ValueError, match="PositiveDefinite"):
+            library.distributions.MultivariateNormal(library.zeros(2), bad)

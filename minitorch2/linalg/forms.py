@@ -14,7 +14,7 @@ import math
 from typing import Any, NamedTuple
 
 from minitorch2.creation import arange, eye, zeros
-from minitorch2.dtypes import complex128, finfo, float64, int32
+from minitorch2.dtypes import complex128, finfo, float64
 from minitorch2.errors import LinearAlgebraError, OperationError, ShapeError
 from minitorch2.ops.infer import describe_value
 from minitorch2.ops.table import lookup
@@ -83,28 +83,6 @@ class LstSq(NamedTuple):
     singular_values: Any
 
 
-class Checked(NamedTuple):
-    """What inv_ex and cholesky_ex return: `info` is 0 where it worked."""
-
-    result: Any
-    info: Any
-
-
-class LUFactorEx(NamedTuple):
-    """What linalg.lu_factor_ex returns; `info` is 0, as far as it went."""
-
-    LU: Any
-    pivots: Any
-    info: Any
-
-
-class Solved(NamedTuple):
-    """What linalg.solve_ex returns; `info` is 0 where it worked."""
-
-    result: Any
-    info: Any
-
-
 def det(A: Any) -> Any:
     """The determinant."""
     return _det(A)
@@ -118,11 +96,6 @@ def slogdet(A: Any) -> SLogDet:
 def inv(A: Any) -> Any:
     """The inverse; LinAlgError for a singular matrix."""
     return _inv(A)
-
-
-def inv_ex(A: Any, *, check_errors: bool = False) -> Checked:
-    """The inverse and 0."""
-    return Checked(_inv(A), zeros(tuple(A.shape[:-2])).int())
 
 
 def solve(A: Any, B: Any, *, left: bool = True) -> Any:
@@ -145,11 +118,6 @@ def cholesky(A: Any, *, upper: bool = False) -> Any:
     """The lower L with L @ L.mH = A, or its transpose; A must be positive definite."""
     lower = _cholesky(A)
     return lower.mH if upper else lower
-
-
-def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> Checked:
-    """cholesky and 0."""
-    return Checked(cholesky(A, upper=upper), zeros(tuple(A.shape[:-2])).int())
 
 
 def qr(A: Any, mode: str = "reduced") -> QR:
@@ -365,17 +333,6 @@ def matrix_exp(A: Any) -> Any:
 def vander(x: Any, *, N: int | None = None) -> Any:
     """Powers 0, 1, ... of the elements, one row for each."""
     return x.unsqueeze(-1) ** arange(x.shape[-1] if N is None else N)
-
-
-def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> LUFactorEx:
-    """lu_factor and 0."""
-    info = zeros(tuple(A.shape[:-2]), dtype=int32)
-    return LUFactorEx(*lu_factor(A, pivot=pivot), info)
-
-
-def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> Solved:
-    """solve and 0; LinAlgError for a singular matrix."""
-    return Solved(solve(A, B, left=left), zeros(tuple(A.shape[:-2]), dtype=int32))
 
 
 def tensorsolve(A: Any, B: Any, dims: Any = None) -> Any:
