@@ -14,8 +14,10 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+import numpy
+
 from minitorch2 import dtypes, linalg
-from minitorch2.creation import arange, full, linspace, tensor
+from minitorch2.creation import arange, full, linspace, randint, tensor
 from minitorch2.errors import OperationError
 from minitorch2.functions import allclose, broadcast_to, equal, isclose, vstack
 from minitorch2.layouts import broadcast_shapes as _broadcast_shapes
@@ -190,24 +192,35 @@ def block_diag(*tensors: Any) -> Any:
     return _cat(rows, 0)
 
 
-def _triangle(rows: int, columns: int, offset: int, lower: bool) -> Any:
-    pairs = [
-        (i, j)
-        for i in range(rows)
-        for j in range(columns)
-        if (j - i <= offset if lower else j - i >= offset)
-    ]
-    return tensor(pairs).long().reshape(-1, 2).t().contiguous()
+def _triangle(inside: numpy.ndarray, dtype: Any, device: Any) -> Any:
+    places = numpy.stack(numpy.nonzero(inside))
+    return tensor(places, dtype=dtype or dtypes.int64, device=device)
 
 
-def tril_indices(row: int, col: int, offset: int = 0, **options: Any) -> Any:
-    """The indices of the lower triangle: [2, count]."""
-    return _triangle(row, col, offset, True)
+def tril_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    layout: Any = None,
+) -> Any:
+    """The indices of the lower triangle, row by row: [2, count]."""
+    return _triangle(numpy.tri(row, col, offset, bool), dtype, device)
 
 
-def triu_indices(row: int, col: int, offset: int = 0, **options: Any) -> Any:
-    """The indices of the upper triangle: [2, count]."""
-    return _triangle(row, col, offset, False)
+def triu_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    layout: Any = None,
+) -> Any:
+    """The indices of the upper triangle, row by row: [2, count]."""
+    return _triangle(~numpy.tri(row, col, offset - 1, bool), dtype, device)
 
 
 def logspace(start: float, end: float, steps: int, base: float = 10.0, **options: Any) -> Any:
@@ -306,11 +319,24 @@ def is_nonzero(input: Any) -> bool:
     return bool(input)
 
 
-def randint_like(input: Any, low: int, high: int | None = None, **options: Any) -> Any:
+def randint_like(
+    input: Any,
+    low: int,
+    high: int | None = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Any:
     """Integers in [low, high) with the shape and dtype of a tensor."""
-    low, high = (0, low) if high is None else (low, high)
-    dtype = options.get("dtype") or input.dtype
-    return _row("random_integers")(low, high, tuple(input.shape), dtype=dtype)
+    return randint(
+        *((0, low) if high is None else (low, high)),
+        tuple(input.shape),
+        dtype=dtype or input.dtype,
+        device=device,
+        requires_grad=requires_grad,
+    )
 
 
 def ravel(input: Any) -> Any:

@@ -18,9 +18,10 @@ from minitorch2 import dtypes, formats
 from minitorch2.batching.batched import batched_as
 from minitorch2.devices import as_device, require_available
 from minitorch2.dispatch import call, state
-from minitorch2.errors import ArgumentTypeError, ArgumentValueError, OperationError
+from minitorch2.errors import ArgumentTypeError, ArgumentValueError, DtypeError, OperationError
 from minitorch2.ops import ordering
 from minitorch2.ops.infer import pointwise_layout
+from minitorch2.ops.memory_methods import resize_
 from minitorch2.ops.signature import as_variadic
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor, fake_tensor, wrap
@@ -127,24 +128,62 @@ def from_numpy(array: numpy.ndarray) -> Tensor:
 
 def _sized(name: str, value: int) -> Any:
     def function(
-        *size: Any,
+        *sizes: Any,
+        size: Any = None,
+        out: Any = None,
         dtype: dtypes.dtype | None = None,
+        layout: Any = None,
         device: Any = None,
         requires_grad: bool = False,
-        layout: Any = None,
         pin_memory: bool = False,
-        **given: Any,
+        memory_format: Any = None,
     ) -> Tensor:
-        sizes = as_variadic(size or (given.pop("size"),), "size")
+        wanted_sizes = _given_sizes(name, sizes, size)
+        if out is not None:
+            return _filled(out, name, wanted_sizes, value, dtype)
         where = as_device(device)
         wanted = dtype or dtypes.get_default_dtype()
         if where.type == "meta":
-            return _finished(fake_tensor(sizes, wanted), requires_grad)
-        return _finished(_op("full", sizes, value, wanted, device), requires_grad)
+            return _finished(fake_tensor(wanted_sizes, wanted), requires_grad)
+        made = _op("full", wanted_sizes, value, wanted, device)
+        if memory_format is not None:
+            made = made.contiguous(memory_format=memory_format)
+        return _finished(made, requires_grad)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"A tensor of the given sizes: {name}."
     return function
+
+
+def _given_sizes(name: str, sizes: tuple, size: Any) -> tuple:
+    """The sizes of `f(2, 3)`, `f((2, 3))` or `f(size=(2, 3))`."""
+    if not sizes and size is None:
+        raise ArgumentTypeError(
+            f"{name}()",
+            f'{name}() missing 1 required positional arguments: "size"',
+            f"give the sizes: {name}(2, 3), or {name}(()) for a single number",
+        )
+    return as_variadic(sizes or (size,), "size")
+
+
+def _filled(out: Any, name: str, sizes: tuple, value: int, dtype: dtypes.dtype | None) -> Any:
+    """`out` with these sizes, every element the value."""
+    if dtype is not None and dtype is not out.dtype:
+        raise DtypeError(
+            f"{name}({list(sizes)}, dtype={dtype}, out=...)",
+            f"dtype {dtype} does not match dtype of out parameter ({out.dtype})",
+            "leave dtype out",
+        )
+    return resize_(out, sizes).fill_(value)
+
+
+def _check_place(device: Any) -> bool:
+    """Whether a tensor is to have no memory (device 'meta'); DeviceError for one that is absent."""
+    where = as_device(device)
+    if where.type == "meta":
+        return True
+    require_available(where)
+    return False
 
 
 zeros, ones, empty = _sized("zeros", 0), _sized("ones", 1), _sized("empty", 0)
@@ -291,6 +330,8 @@ def rand_like(
     memory_format: Any = None,
 ) -> Tensor:
     """Uniform numbers in [0, 1) with the shape and dtype of `input`."""
+    if device is not None and _check_place(device):
+        return _finished(fake_tensor(tuple(input.shape), dtype or input.dtype), requires_grad)
     kind = dtype or input.dtype, None, None
     made = _made_like(input, lambda shape: _op("rand", shape, *kind), memory_format)
     return _finished(made, requires_grad)
@@ -305,6 +346,8 @@ def randn_like(
     memory_format: Any = None,
 ) -> Tensor:
     """Normal numbers with the shape and dtype of `input`."""
+    if device is not None and _check_place(device):
+        return _finished(fake_tensor(tuple(input.shape), dtype or input.dtype), requires_grad)
     kind = dtype or input.dtype, None, None
     made = _made_like(input, lambda shape: _op("randn", shape, *kind), memory_format)
     return _finished(made, requires_grad)
@@ -312,15 +355,25 @@ def randn_like(
 
 def _random(name: str) -> Any:
     def function(
-        *size: Any,
-        dtype: dtypes.dtype | None = None,
-        device: Any = None,
+        *sizes: Any,
+        size: Any = None,
         generator: Any = None,
+        out: Any = None,
+        dtype: dtypes.dtype | None = None,
+        layout: Any = None,
+        device: Any = None,
         requires_grad: bool = False,
-        **given: Any,
+        pin_memory: bool = False,
     ) -> Tensor:
-        sizes = as_variadic(size or (given.pop("size"),), "size")
-        return _finished(_op(name, sizes, dtype, device, generator), requires_grad)
+        wanted = _given_sizes(name, sizes, size)
+        if out is not None:
+            return _filled(out, name, wanted, 0, dtype).copy_(
+                _op(name, wanted, out.dtype, None, generator)
+            )
+        if device is not None and _check_place(device):
+            element = dtype or dtypes.get_default_dtype()
+            return _finished(fake_tensor(wanted, element), requires_grad)
+        return _finished(_op(name, wanted, dtype, device, generator), requires_grad)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = lookup(name).doc
@@ -340,6 +393,9 @@ def randint(
     """Integers uniform in [low, high); `randint(high, size)` starts at 0."""
     if size is None:
         low, high, size = 0, low, high
+    if device is not None and _check_place(device):
+        element = dtype or dtypes.int64
+        return _finished(fake_tensor(tuple(size), element), requires_grad)
     if high <= low:
         raise OperationError(
             f"randint({low}, {high})",

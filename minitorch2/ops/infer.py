@@ -102,14 +102,14 @@ def check_operand(op: Op, args: Sequence[Any], position: int) -> None:
     )
 
 
-def refuse_argument(op: Op, position: int, value: Any) -> None:
+def refuse_argument(op: Op, position: int, args: Sequence[Any]) -> None:
     """ArgumentTypeError for what is no tensor, unless it is a number where one may stand."""
-    parameter = op.signature.parameters[position]
+    parameter, value = op.signature.parameters[position], args[position]
     numbers = not must_be_tensor(op, parameter)
     if numbers and is_number(value) or hasattr(type(value), "__torch_function__"):
         return
     raise ArgumentTypeError(
-        f"{op.name}() with {parameter.name}={describe_value(value)}",
+        describe(op, args),
         f"argument '{parameter.name}' (position {position + 1}) must be Tensor"
         f"{' or a number' if numbers else ''}, not {type(value).__name__}",
         "make a tensor of it first: torch.tensor(value)",

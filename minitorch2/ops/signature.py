@@ -179,10 +179,13 @@ def make_function(
     With `short_if`, the dispatcher's state, the row's short way is tried while it is `direct`.
     With `write_out`, the function takes out=: `write_out(op, arguments, out)`. `check` is the
     class Tensor and what to call when a tensor parameter gets something else:
-    `refuse(op, position, value)`.
+    `refuse(op, position, arguments)`.
     """
     signature: Signature = op.signature
-    declared, passed, lines = [], [], []
+    parameters = signature.parameters
+    passed = [first if i == 0 and first else each.name for i, each in enumerate(parameters)]
+    arguments = f"({', '.join(passed)},)"
+    declared, lines = [], []
     star = False
     scope: dict[str, Any] = {
         "call": call,
@@ -191,8 +194,7 @@ def make_function(
         "as_variadic": as_variadic,
         "state": short_if,
     }
-    for index, parameter in enumerate(signature.parameters):
-        name = first if index == 0 and first else parameter.name
+    for index, (name, parameter) in enumerate(zip(passed, parameters, strict=True)):
         if parameter.type == "int[...]":
             declared.append(f"*{name}_, {name}=None")
             star = True
@@ -208,20 +210,20 @@ def make_function(
         checked = parameter.type == "Tensor" or parameter.type == "Operand"
         if check is not None and checked:
             missing = f"{name} is not None and " if parameter.optional else ""
-            lines.append(f"if {missing}not isinstance({name}, Tensor): refuse(op, {index}, {name})")
+            refused = f"refuse(op, {index}, {arguments})"
+            lines.append(f"if {missing}not isinstance({name}, Tensor): {refused}")
             scope["Tensor"], scope["refuse"] = check
         if parameter.type in _PREPARE:
             line = _PREPARE[parameter.type].format(name)
             optional = parameter.optional and parameter.type == "Tensor[]"
             lines.append(f"if {name} is not None: {line}" if optional else line)
-        passed.append(name)
     if write_out is not None:
         scope["write_out"] = write_out
         declared += ["out=None"] if star else ["*", "out=None"]
-        lines.append(f"if out is not None: return write_out(op, ({', '.join(passed)},), out)")
+        lines.append(f"if out is not None: return write_out(op, {arguments}, out)")
     if short_if is not None:
         lines.append(_short_line(passed, scope))
-    body = "\n    ".join([*lines, f"return call(op, ({', '.join(passed)},))"])
+    body = "\n    ".join([*lines, f"return call(op, {arguments})"])
     source = f"def {signature.name}({', '.join(declared)}):\n    {body}\n"
     exec(code_of(source, f"<minitorch2 {signature.name}>"), scope)
     function = scope[signature.name]

@@ -38,7 +38,7 @@ CASES: list[tuple[Callable[[], object], type, str, str]] = [
     ),
     (lambda: torch.tensor([True]) - torch.tensor([True]), errors.DtypeError, "sub(", "bool tensor"),
     (lambda: torch.ones(2) & torch.ones(2), errors.DtypeError, "bitwise_and", "torch.float32"),
-    (lambda: torch.add(torch.ones(2), "x"), errors.ArgumentTypeError, "add()", "not str"),
+    (lambda: torch.add(torch.ones(2), "x"), errors.ArgumentTypeError, "add(f32[2], 'x'", "not str"),
     (
         lambda: torch.ones(2).expand(2, 2, 3),
         errors.ShapeError,

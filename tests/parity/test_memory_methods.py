@@ -195,6 +195,45 @@ def printed(t: Any) -> Any:
     return texts
 
 
+def sizes_given(t: Any) -> Any:
+    written = t.empty(0)
+    t.ones(3, out=written)
+    drawn = t.empty(1, dtype=t.float64)
+    t.rand(2, out=drawn)
+    shapes = [f.shape for f in (t.zeros(2, 3), t.zeros((2, 3)), t.zeros(size=(2,)), t.zeros(()))]
+    unborn = [f(2, device="meta") for f in (t.zeros, t.rand, t.randn)] + [
+        t.rand_like(written, device="meta"),
+        t.randint(0, 5, (2,), device="meta"),
+    ]
+    triangles = [
+        function(rows, columns, offset, dtype=t.int32)
+        for function in (t.tril_indices, t.triu_indices)
+        for rows, columns, offset in ((3, 4, 0), (3, 2, 1), (2, 4, -1), (0, 2, 0))
+    ]
+    like = t.randint_like(t.zeros(2, 2, dtype=t.int16), 3)
+    facts = [(str(each.dtype), tuple(each.shape), str(each.device)) for each in unborn]
+    return (
+        written,
+        tuple(drawn.shape),
+        list(map(tuple, shapes)),
+        facts,
+        triangles,
+        like.dtype == t.int16,
+    )
+
+
+def unknown_keyword(t: Any) -> Any:
+    return t.zeros(2, bogus=1)
+
+
+def no_size(t: Any) -> Any:
+    return t.ones()
+
+
+def other_dtype_than_written(t: Any) -> Any:
+    return t.zeros(2, out=t.empty(2), dtype=t.int32)
+
+
 def settings(t: Any) -> Any:
     t.use_deterministic_algorithms(True, warn_only=True)
     found = (
@@ -254,6 +293,7 @@ PROGRAMS = [
     forked_generator,
     printed,
     settings,
+    sizes_given,
     fused_normalization,
     distributed_samples,
 ]
@@ -261,6 +301,7 @@ REFUSED = [
     diagonal_errors,
     diagonal_of_a_vector,
     contained_text,
+    no_size,
     mapped_with_gradient,
     buffer_too_short,
     not_aliased,
@@ -305,3 +346,16 @@ def test_both_refuse(program):
         program(minitorch2)
     wrong = str(theirs.value).split("\n")[0].split(".")[0]
     assert wrong and wrong[:30].lower() in str(ours.value).lower()
+
+
+def test_unknown_keywords_and_absent_devices_are_refused():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'bogus'"):
+        unknown_keyword(minitorch2)
+    for library in (torch, minitorch2):
+        with pytest.raises(RuntimeError, match="does not match dtype of out"):
+            other_dtype_than_written(library)
+    for function in (minitorch2.rand, minitorch2.randn, minitorch2.zeros):
+        with pytest.raises(RuntimeError, match="CPU only"):
+            function(2, device="cuda")
+    with pytest.raises(RuntimeError, match="CPU only"):
+        minitorch2.randn_like(minitorch2.ones(2), device="cuda")
