@@ -77,7 +77,7 @@ def size(record: Record) -> str:
         return _count(len(steps_of(record)), "instruction")
     if record.stage == "capture.guards":
         return _count(sum(bool(_GUARD.match(line)) for line in lines), "guard")
-    if record.stage in ("capture.break", "capture.recompile"):
+    if record.stage in ("capture.break", "capture.recompile", "capture.limit"):
         return lines[0].strip()
     if "before" in record.facts:
         signs = [row.sign for row in _changes(record)]

@@ -67,6 +67,14 @@ STAGES = (
         "alert",
     ),
     Stage(
+        "capture.limit",
+        "too many recompilations",
+        "The function was compiled so often that further calls run as Python: each reason, and "
+        "what would help.",
+        "alert",
+        "jit/recompiles.py",
+    ),
+    Stage(
         "capture.guards",
         "guards",
         "What must be the same again before the compiled code may be used again.",

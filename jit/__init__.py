@@ -7,8 +7,11 @@ Files, in reading order:
 ir        the graph: grammar, types, printer, parser, verifier, interpreter
 shapes    sizes that are not known yet
 capture   Python bytecode to a captured graph
+changes   what is no longer as a guard found it, in words
 guards    when captured code may be used again, as one Python function
 pieces    going on after a break: graph, operation, graph, operation ... in one flat loop
+trials    remedies for recompilations, tried by tracing a call again
+recompiles  the story of the recompilations of a function
 cache     the entries of one compiled function, and why there is another
 autodiff  captured graph to functional, joint, forward and backward graphs
 passes    the optimizer: one file a pass

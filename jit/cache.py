@@ -40,8 +40,10 @@ from minitorch2.jit.capture.resume.place import Place
 from minitorch2.jit.capture.resume.splice import Rest
 from minitorch2.jit.capture.resume.stop import entered
 from minitorch2.jit.capture.source import Call
-from minitorch2.jit.guards import Guard, GuardSet, short_text
+from minitorch2.jit.guards import Guard, GuardSet
 from minitorch2.jit.pieces import Piece
+from minitorch2.jit.recompiles import Recompile, recompile_of, story
+from minitorch2.jit.trials import Trial, try_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +55,6 @@ class Entry:
     guards: GuardSet
     program: CapturedProgram | None
     compiled: Callable[[list], list] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Recompile:
-    """Why the function was captured again."""
-
-    guard: str
-    what: str
-    old: str
-    new: str
-    where: str
-    advice: str
-
-    def __str__(self) -> str:
-        return self.advice
 
 
 @dataclass(eq=False)
@@ -87,7 +74,7 @@ class CodeCache:
     root: CodeCache | None = None  # of the function that was compiled
     children: dict[Hashable, CodeCache] = field(default_factory=dict)
     _lock: Any = field(default_factory=threading.RLock)
-    _warned: bool = False
+    _warned: set[Hashable] = field(default_factory=set)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function."""
@@ -166,10 +153,10 @@ class CodeCache:
         """Whether the stance of this thread lets the call run as Python, or not at all."""
         first = not self.entries
         if settings.stance == "fail_on_recompile" and not first:
-            guards = self.entries[key][-1].guards if key in self.entries else None
-            why = "another signature"
-            if guards is not None:
-                why = guards.explain_failure(args, kwargs)
+            why: Any = "another signature"
+            if key in self.entries:
+                guards = self.entries[key][-1].guards
+                why = recompile_of(self.unit, key, guards, guards.call_of(args, kwargs))
             raise CompileError(
                 f"a call of {self.unit}",
                 f"it would be compiled again: {why}",
@@ -185,7 +172,7 @@ class CodeCache:
             self.entries, self.children, self.free_sizes = {}, {}, {}
             self.recompiles.clear()
             self.breaks.clear()
-            self._warned = False
+            self._warned.clear()
 
     def _find(self, key: Hashable, args: tuple, kwargs: dict[str, Any]) -> Entry | None:
         """Another thread may have added the entry in the meantime."""
@@ -197,10 +184,12 @@ class CodeCache:
     def _add(self, key: Hashable, args: tuple, kwargs: dict[str, Any]) -> Entry | None:
         """Capture and compile; None when there are too many entries already."""
         entries = self.entries.get(key, ())
+        if key in self._warned and len(entries) >= limits.recompilations:
+            return None
         if entries:
-            self._record(entries[-1], args, kwargs)
+            self._record(key, entries[-1], args, kwargs)
         if len(entries) >= limits.recompilations:
-            self._warn()
+            self._warn(key, entries[-1].guards.call_of(args, kwargs), args, kwargs)
             return None
         entry = self._compile(args, kwargs)
         self.entries = self.entries | {key: (*entries, entry)}
@@ -228,31 +217,31 @@ class CodeCache:
         assert program.guards.check is not None
         return Entry(program.guards.check, run, program.guards, program, compiled)
 
-    def _record(self, entry: Entry, args: tuple, kwargs: dict[str, Any]) -> None:
+    def _record(self, key: Hashable, entry: Entry, args: tuple, kwargs: dict[str, Any]) -> None:
         """Say why the newest entry does not fit, and learn which sizes change."""
-        guard = entry.guards.first_failure(args, kwargs)
-        if guard is None:
-            return
         call = entry.guards.call_of(args, kwargs)
-        what, old, new = guard.change(call)
-        text = entry.guards.explain_failure(args, kwargs)
-        where = str(guard.span or "")
-        record = Recompile(guard.subject(), what, short_text(old), short_text(new), where, text)
+        record = recompile_of(self.unit, key, entry.guards, call)
+        if record is None:
+            return
         self.recompiles.append(record)
         _learn(self.free_sizes, entry.guards, call)
-        artifacts.emit("capture.recompile", self.unit, record, guard=record.guard, what=what,
-                       old=record.old, new=record.new, where=where)  # fmt: skip
+        artifacts.emit("capture.recompile", self.unit, record, **record.facts())
 
-    def _warn(self) -> None:
-        if self._warned:
-            return
-        self._warned = True
-        last = self.recompiles[-1] if self.recompiles else None
-        warnings.warn(
-            f"{self.unit} was compiled {limits.recompilations} times and runs as Python from now "
-            f"on for other calls; the last change: {last}",
-            stacklevel=4,
-        )
+    def _warn(self, key: Hashable, call: Call, args: tuple, kwargs: dict[str, Any]) -> None:
+        """The whole story, once: what changed each time, and what would help."""
+        self._warned.add(key)
+        told = [each for each in self.recompiles if (each.unit, each.key) == (self.unit, key)]
+
+        def capture_with(trial: Trial) -> CapturedProgram:
+            with artifacts.muted():
+                return capture(self.fn, args, kwargs, unit=self.unit, dynamic=trial.dynamic,
+                               free_sizes=self.free_sizes | trial.free, place=self.place,
+                               resume=not self.fullgraph, in_place=trial.in_place)  # fmt: skip
+
+        text = story(self.unit, limits.recompilations, told,
+                     lambda trial: try_out(trial, capture_with, call), self.dynamic)  # fmt: skip
+        artifacts.emit("capture.limit", self.unit, text, compilations=limits.recompilations)
+        warnings.warn(text, stacklevel=5)
 
 
 def _learn(free_sizes: dict[str, frozenset[int]], guards: GuardSet, call: Call) -> None:

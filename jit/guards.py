@@ -1,8 +1,8 @@
 """Guards: what must be the same for captured code to be used again, as one Python function.
 
 In: what capture read, each fact with its source and the user's line. Out: a `GuardSet`, compiled
-to one readable function `guard(x, ...) -> bool` (its text is in `source_text` and in `linecache`),
-and `explain_failure`, which says in plain words what changed.
+to one readable function `guard(x, ...) -> bool` (its text is in `source_text` and in `linecache`).
+When a guard does not hold, `changes` says in plain words what changed.
 
     def guard(x, /):
         try:
@@ -24,13 +24,14 @@ from __future__ import annotations
 import builtins
 import itertools
 import linecache
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from minitorch2 import dispatch, dtypes
 from minitorch2.artifacts import Span
 from minitorch2.jit.capture.source import Call, ConstantSource, RootSource, Source
+from minitorch2.jit.changes import Change, Words, changes_of, described, mode_now, without_memory
 from minitorch2.layouts import contiguous_strides
 from minitorch2.tensors import Tensor, key_of
 
@@ -69,6 +70,10 @@ class TensorCheck:
             self.accepted.append(key)
         return True
 
+    def example(self) -> Tensor:
+        """A tensor like the one it was made for, without memory."""
+        return without_memory(*self.accepted[0].fields)
+
     def __str__(self) -> str:
         sizes = ",".join("any" if size is None else str(size) for size in self.shape)
         strides = "contiguous" if self.strides is None else f"strides {self.strides}"
@@ -87,29 +92,34 @@ class TensorCheck:
 
     def difference(self, tensor: Any) -> tuple[str, Any, Any] | None:
         """The first field that differs: (name, expected, got)."""
+        return next(self.differences(tensor), None)
+
+    def differences(self, tensor: Any) -> Iterator[tuple[str, Any, Any]]:
+        """All fields that differ, as far as they can be compared."""
         if type(tensor) is not self.cls:
-            return "type", self.cls.__name__, type(tensor).__name__
+            yield "type", self.cls, type(tensor)
+            return
         if tensor.dtype is not self.dtype:
-            return "dtype", self.dtype, tensor.dtype
+            yield "dtype", self.dtype, tensor.dtype
+        if tensor.device != self.device:
+            yield "device", self.device, tensor.device
+        if tensor.requires_grad != self.requires_grad:
+            yield "requires_grad", self.requires_grad, tensor.requires_grad
         layout = tensor.layout
         if len(layout.shape) != len(self.shape):
-            return "number of dimensions", len(self.shape), len(layout.shape)
+            yield "number of dimensions", len(self.shape), len(layout.shape)
+            return
         for index, (expected, got) in enumerate(zip(self.shape, layout.shape, strict=True)):
             if expected is not None and expected != got:
-                return f"shape[{index}]", expected, got
+                yield f"shape[{index}]", expected, got
             if expected is None and got < 2:
-                return f"shape[{index}]", "a size of 2 or more", got
-        if tensor.device != self.device:
-            return "device", self.device, tensor.device
-        if tensor.requires_grad != self.requires_grad:
-            return "requires_grad", self.requires_grad, tensor.requires_grad
-        if self.strides is None:
+                yield f"shape[{index}]", Words("a size of 2 or more"), got
+        if tuple(layout.shape) == self.accepted[0].fields[2] or self.strides is None:
             # Those of sizes 1 too: a program may read them.
-            if tuple(layout.strides) != contiguous_strides(layout.shape):
-                return "strides", "contiguous", tuple(layout.strides)
-        elif tuple(layout.strides) != self.strides:
-            return "strides", self.strides, tuple(layout.strides)
-        return None
+            whole = contiguous_strides(layout.shape)
+            strides = whole if self.strides is None else self.strides
+            if tuple(layout.strides) != strides:
+                yield "strides", "contiguous" if self.strides is None else strides, layout.strides
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,56 +142,29 @@ class Guard:
     def fails(self, call: Call) -> bool:
         """Evaluate the test on a call, for the explanation."""
         scope = dict(self.objects)
-        names = []
         for index, source in enumerate(self.sources):
             scope[f"_{index}"] = source.fetch(call)
-            names.append(f"_{index}")
+        return self._evaluate(scope)
+
+    def fails_with(self, call: Call, source: Source, value: Any) -> bool:
+        """The same, with another value at a source."""
+        scope = dict(self.objects)
+        for index, each in enumerate(self.sources):
+            scope[f"_{index}"] = value if each == source else each.fetch(call)
+        return self._evaluate(scope)
+
+    def _evaluate(self, scope: dict[str, Any]) -> bool:
+        names = [f"_{index}" for index in range(len(self.sources))]
         test = _renamed(self.test, {name: name for name, _ in self.objects})
         return bool(eval(test.format(*names), scope))
-
-    def explain(self, call: Call) -> str:
-        """What was expected and what is there now, at which line."""
-        try:
-            now = self._now(call)
-        except Exception as error:
-            now = f"cannot be read ({type(error).__name__}: {error})"
-        where = f" (read at {self.span})" if self.span is not None else ""
-        return f"{self.subject()}: {self.meaning}; now {now}{where}"
 
     def subject(self) -> str:
         """What the guard is about."""
         return ", ".join(str(source) for source in self.sources) or self.kind
 
-    def change(self, call: Call) -> tuple[str, Any, Any]:
-        """(what, old value, new value), for automatic dynamic sizes and recompile records."""
-        if self.kind == "tensor":
-            found = self.expected.difference(self.sources[0].fetch(call))
-            if found is not None:
-                return found
-        try:
-            return "value", self.expected, self.sources[0].fetch(call) if self.sources else None
-        except Exception:
-            return "value", self.expected, "missing"
-
-    def _now(self, call: Call) -> str:
-        if self.kind == "tensor":
-            found = self.expected.difference(self.sources[0].fetch(call))
-            return "unknown" if found is None else f"{found[0]} is {found[2]}, was {found[1]}"
-        if not self.sources:
-            return "it is not so"
-        return " and ".join(short_text(source.fetch(call)) for source in self.sources)
-
-
-def short_text(value: Any) -> str:
-    """A value in a message: short, and without addresses."""
-    if isinstance(value, Tensor):
-        return f"a tensor of shape {tuple(value.shape)}"
-    if isinstance(value, int | float | str | bytes | bool | type(None) | tuple | list | dict):
-        text = repr(value)
-        return (
-            text if len(text) < 60 and " at 0x" not in text else f"another {type(value).__name__}"
-        )
-    return f"another {getattr(value, '__name__', type(value).__name__)}"
+    def changes(self, call: Call) -> list[Change]:
+        """What is no longer as it was, for a call on which the guard fails."""
+        return changes_of(self, call)
 
 
 @dataclass(eq=False)
@@ -228,25 +211,6 @@ class GuardSet:
         self.check = define(self.source_text, "guard", f"guards of {self.name}", scope)
         return self.check
 
-    def first_failure(self, args: tuple, kwargs: dict[str, Any]) -> Guard | None:
-        """The first guard that does not hold for a call."""
-        call = self.call_of(args, kwargs)
-        for guard in self.guards:
-            try:
-                if guard.fails(call):
-                    return guard
-            except Exception:
-                return guard
-        return None
-
-    def explain_failure(self, args: tuple, kwargs: dict[str, Any]) -> str:
-        """Which value changed, from what to what, at which line, and how to avoid it."""
-        guard = self.first_failure(args, kwargs)
-        if guard is None:
-            return "all guards hold"
-        advice = ADVICE.get(guard.kind, ADVICE["value"])
-        return f"{guard.explain(self.call_of(args, kwargs))}\n  to avoid it: {advice}"
-
     def facts(self) -> list[dict[str, str]]:
         """Each guard as plain data: what it looks at, what must hold, which line read it."""
         return [
@@ -256,18 +220,6 @@ class GuardSet:
 
     def __str__(self) -> str:
         return self.source_text or "\n".join(f"{g.subject()}: {g.meaning}" for g in self.guards)
-
-
-ADVICE = {
-    "tensor": "keep dtype, layout and requires_grad of this tensor the same from call to call; "
-    "for sizes that vary pass dynamic=True",
-    "size": "keep the sizes in one range, or pad them to a multiple",
-    "grad-mode": "call it always inside, or always outside of no_grad",
-    "code": "define the function once, outside of the loop that calls the compiled one",
-    "value": "pass values that change as tensors, or keep this one the same",
-    "keys": "fill the container before the first call",
-    "alias": "pass tensors that do not share memory",
-}
 
 
 class FunctionWriter:
@@ -371,7 +323,7 @@ def tensor_guard(
 
 def value_guard(source: Source, value: Any, span: Span | None) -> Guard:
     """A number, string, None or other plain value."""
-    meaning = f"was {short_text(value)}"
+    meaning = f"was {described(value)}"
     if value is None or value is True or value is False or value is Ellipsis:
         return Guard("value", (source,), f"{{0}} is not {value!r}", meaning, (), span, value)
     if type(value) in (int, str, bytes) or (type(value) is float and 0 < abs(value) < 1e300):
@@ -440,10 +392,11 @@ def mode_guards(grad_enabled: bool) -> list[Guard]:
     return [
         plain_guard("grad-mode", (), f"{changed} or <STATE>.inference is not {state.inference}",
                     f"gradients were {'on' if grad_enabled else 'off'} and no mode was active",
-                    None, STATE=state),
+                    None, STATE=state, expected=mode_now("grad-mode")),
         plain_guard("autocast", (), "<STATE>.autocast is not <DTYPE>",
-                    f"autocast was {dispatch.state.autocast or 'off'}", None,
-                    STATE=dispatch.state, DTYPE=dispatch.state.autocast),
+                    f"autocast was {state.autocast or 'off'}", None, STATE=state,
+                    DTYPE=state.autocast, expected=mode_now("autocast")),
         plain_guard("default-dtype", (), "<dtypes>._default is not <DTYPE>",
-                    f"the default dtype was {element}", None, dtypes=dtypes, DTYPE=element),
+                    f"the default dtype was {element}", None, dtypes=dtypes, DTYPE=element,
+                    expected=mode_now("default-dtype")),
     ]  # fmt: skip

@@ -17,6 +17,7 @@ Source: the one-stream design follows TORCH_LOGS and hidet's instruments; column
 import contextlib
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -80,6 +81,7 @@ class Event:
         return str(self.payload)
 
 
+_silent = threading.local()
 _subscribers: tuple[tuple[Callable[[Event], None], frozenset[str]], ...] = ()
 _next_id = 0
 
@@ -96,7 +98,7 @@ def wants(stage: str) -> bool:
 
 def emit(stage: str, unit: str, payload: Any, **facts: Any) -> None:
     """Hand one artifact to the subscribers; `unit` is the compiled function's stable name."""
-    if not _subscribers:
+    if not _subscribers or getattr(_silent, "now", False):
         return
     global _next_id
     producer = _relative(sys._getframe(1).f_code.co_filename)
@@ -104,6 +106,17 @@ def emit(stage: str, unit: str, payload: Any, **facts: Any) -> None:
     _next_id += 1
     for subscriber, _ in _subscribers:
         subscriber(event)
+
+
+@contextlib.contextmanager
+def muted() -> Iterator[None]:
+    """What this thread does inside is only tried, and nobody is told."""
+    before = getattr(_silent, "now", False)
+    _silent.now = True
+    try:
+        yield
+    finally:
+        _silent.now = before
 
 
 @contextlib.contextmanager

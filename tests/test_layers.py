@@ -105,6 +105,7 @@ LAYERS = (
     "minitorch2.jit.shapes",
     "minitorch2.jit.ir",
     "minitorch2.jit.capture.source",
+    "minitorch2.jit.changes",
     "minitorch2.jit.guards",
     "minitorch2.jit.capture",
     "minitorch2.jit.passes",

@@ -142,9 +142,18 @@ class Inputs:
 
         text = re.sub(r"\bs\d+\b", place, str(guard.condition))
         spans = guard.origin.spans if guard.origin is not None else ()
-        meaning = f"{re.sub('[{}]', '', text)} held"
-        self.state.guards.add(kinds.plain_guard("size", tuple(sources), f"not ({text})", meaning,
-                                                spans[0] if spans else None))  # fmt: skip
+        said = text.format(*sources).replace(".layout.shape", ".shape")
+        seen = tuple(self._size_now(item.object) for each in sources for item in self.state.inputs
+                     if item.source == each)  # fmt: skip
+        self.state.guards.add(kinds.plain_guard("size", tuple(sources), f"not ({text})",
+                                                f"{said} held", spans[0] if spans else None,
+                                                expected=seen))  # fmt: skip
+
+    def _size_now(self: Any, object: Any) -> Any:
+        """The shape of a tensor, or the int that varies, in the call that is captured."""
+        if isinstance(object, Tensor):
+            return tuple(object.layout.shape)
+        return self.state.environment.hint(as_size(object))
 
     def input_constant(self: Any, object: Any, source: Source) -> Value:
         """A number or string of the call: known and guarded, or an int that is known to vary."""

@@ -14,7 +14,7 @@ Source: CPython's Python/bytecodes.c and Objects/exception_handling_notes.txt.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from minitorch2 import dispatch
@@ -61,6 +61,7 @@ class Machine(Inputs, Members):
         self.state = state
         self.trace = trace
         self.free_sizes = free_sizes
+        self.in_place: Mapping[str, Any] = {}  # in a trial: what stands at a source instead
         self.mode = CaptureMode(state, self.lift)
         self.root: Frame | None = None  # the frame of the compiled function itself
         self.left: Frame | None = None  # the frame called from the root that was left last

@@ -35,18 +35,21 @@ def capture(
     free_sizes: FreeSizes | None = None,
     place: Place | None = None,
     resume: bool = False,
+    in_place: Mapping[str, Callable[[Any], Any]] | None = None,
 ) -> CapturedProgram:
     """Capture one call. Raises GraphBreak (with `guards`) where it cannot be captured.
 
     `free_sizes` names the dimensions that changed before, by source text: they become symbolic.
     `place`: start there, in the middle of a function; `args` are what stands there. `resume`: a
     break ends the program, whose `stop` says how the call goes on, instead of being raised.
+    `in_place`: for a trial, what would stand at a source instead, made from what stands there.
     """
     chosen = _chooser(dynamic, free_sizes or {})
     step: int | None = None
     reason: GraphBreak | None = None
     while True:
         attempt = Attempt(fn, args, kwargs, unit, chosen, place, step, reason, resume)
+        attempt.machine.in_place = in_place or {}
         try:
             program = attempt.run()
             attempt.tell(program)

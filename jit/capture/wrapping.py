@@ -81,6 +81,8 @@ NATIVE_CALLABLES = (
 
 def wrap(machine: Machine, object: Any, source: Source) -> Value:
     """The value of an object that stands at a source; guards what its kind depends on."""
+    if machine.in_place and (change := machine.in_place.get(str(source))) is not None:
+        object = change(object)
     known = machine.state.by_id.get(id(object))
     if known is not None:
         machine.state.guard_same(known.source, source)
