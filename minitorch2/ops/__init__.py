@@ -28,6 +28,8 @@ rearrangement   composites that roll, repeat and draw
 arithmetic_composites  composites of arithmetic seldom needed: hypot, fmax
 special_functions      lgamma, erfinv, xlogy and their kind
 probability_functions  the normal distribution's functions, gammas, Bessel's I, zeta
+bessel_functions       Bessel's J, Y and K, Airy's Ai
+polynomials    Chebyshev's, Hermite's, Laguerre's and Legendre's polynomials
 accumulation   running products and extrema, differences
 statistics     medians, quantiles, histograms, covariances
 index_reductions  products, extrema and means of what indices send to one place

@@ -249,7 +249,7 @@ def bind() -> None:
     for op in all_ops():
         short_if = state if short_ways.install(op) else None
         write_out = outputs.write_out if outputs.takes_out(op) else None
-        name = "input" if op.function else None
+        name = "input" if op.function or op.torch.startswith("torch.special.") else None
         op.public = make_function(op, call, name, short_if, write_out, check)
         if op.function:
             functions[op.name] = op.public

@@ -248,19 +248,25 @@ for _name, _function in (
 # ---- of two operands -------------------------------------------------------------------------
 
 
+def floating_pair(a, b):
+    """The numpy dtype of a special function of two arrays (or an array and a number)."""
+    given = [each.dtype for each in (a, b) if isinstance(each, numpy.ndarray)]
+    floats = [each for each in given if each.kind not in "iub"]
+    return numpy.result_type(*floats) if floats else dtypes.get_default_dtype().numpy
+
+
 def _pairwise(function):
     """A function of two Python floats on broadcast arrays."""
     found = numpy.frompyfunc(function, 2, 1)
     double = in_double(lambda a, b: numpy.asarray(found(a, b), numpy.float64))
 
     def eager(a, b):
-        wide = numpy.result_type(a, b) if isinstance(b, numpy.ndarray) else a.dtype
-        return double(numpy.asarray(a, wide), numpy.asarray(b, numpy.float64))
+        return double(numpy.asarray(a, floating_pair(a, b)), numpy.asarray(b, numpy.float64))
 
     return eager
 
 
-def _infer_pair(self, other):
+def infer_pair(self, other):
     if not (self.dtype.differentiable or other.dtype.differentiable):
         wide = dtypes.get_default_dtype()
     else:
@@ -320,7 +326,7 @@ for _name, _at, _word in (("igamma", 0, "below"), ("igammac", 1, "above")):
         f"{_name}(Tensor self, Tensor other) -> Tensor",
         LIBRARY,
         eager=_pairwise(lambda a, x, at=_at: _lower_share(a, x)[at]),
-        infer=_infer_pair,
+        infer=infer_pair,
         saves="self other",
         vjp=_share_vjp(1 - 2 * _at),
         keeps=True,
@@ -368,7 +374,7 @@ defop(
     "zeta(Tensor self, Tensor other) -> Tensor",
     LIBRARY,
     eager=_pairwise(_zeta),
-    infer=_infer_pair,
+    infer=infer_pair,
     saves="self other",
     vjp=_zeta_vjp,
     keeps=True,

@@ -158,9 +158,44 @@ def _put(op: Op) -> list[Sample]:
     return [*found, refused(t((3, 4)), index, t((3,), seed="s"))]
 
 
+def _bessel(op: Op) -> list[Sample]:
+    """float32 where torch's own double precision holds about as many digits."""
+    dtypes = ("f32",) if op.name.startswith(("bessel", "airy")) else ("f64", "f32")
+    low = -9 if op.name.startswith(("bessel_j", "airy", "spher")) else 0.1
+    found = [call(t((3, 4), d, low=low, high=30, grad=False)) for d in dtypes]
+    found += [call(t(shape, "f32", low=0.1, high=3, grad=False)) for shape in ((), (0,), (2, 3, 4))]
+    found += [
+        call(t((3, 4), "f32", layout, low, 9, grad=False))
+        for layout in ("transposed", "sliced", "offset")
+    ]
+    found += [call(t((3, 4), dtype, low=1, high=4)) for dtype in ("i64", "u8")]
+    return [*found, rough(of([0.0, 1e-10, 0.5, 45.0, NAN], "f32", False))]
+
+
+def _polynomial(op: Op) -> list[Sample]:
+    degrees = of([-1, 0, 1, 2, 3, 4, 7, 30], "i64")
+    found = [call(t((3, 1), d, low=-2, high=2, grad=False), degrees) for d in ("f64", "f32")]
+    degree = of([2.0, 3.5, 0.0], grad=False)
+    found += [call(t((4, 3), "f64", "transposed", -1, 1, grad=False), degree)]
+    found += [call(t((), grad=False), of(3, "i64")), call(t((0,), grad=False), of([3], "i64"))]
+    return [*found, call(of([-1.0, 1.0, 0.0], grad=False), of([70, 70, 70], "i64"))]
+
+
+BESSEL = (
+    *("bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "airy_ai", "spherical_bessel_j0"),
+    *("modified_bessel_k0", "modified_bessel_k1"),
+    *("scaled_modified_bessel_k0", "scaled_modified_bessel_k1"),
+)
+POLYNOMIALS = (
+    *(f"{shift}chebyshev_polynomial_{kind}" for kind in "tuvw" for shift in ("", "shifted_")),
+    *("hermite_polynomial_h", "hermite_polynomial_he"),
+    *("laguerre_polynomial_l", "legendre_polynomial_p"),
+)
 SPECIAL = ("erfcx", "ndtri", "ndtr", "log_ndtr", "entr", "mvlgamma", "i0", "i0e", "i1", "i1e")
 OWN = {
     **dict.fromkeys(SPECIAL, _special),
+    **dict.fromkeys(BESSEL, _bessel),
+    **dict.fromkeys(POLYNOMIALS, _polynomial),
     "igamma": _gammas,
     "igammac": _gammas,
     "zeta": _zeta,

@@ -1,0 +1,97 @@
+"""Bessel's functions and Airy's against their defining equations, polynomials against sums."""
+
+import math
+from decimal import Decimal, localcontext
+
+import pytest
+
+import minitorch2 as torch
+from minitorch2 import special
+
+PLACES = (1e-12, 0.3, 2.0, 5.509, 7.004, 12.3, 24.9, 25.1, 60.0)
+
+
+def j(order: int, x: float) -> float:
+    """The power series, in 120 digits."""
+    with localcontext() as context:
+        context.prec = 120
+        half = Decimal(x) / 2
+        term = total = half**order / math.factorial(order)
+        for k in range(1, 400):
+            term = -term * half * half / (k * (k + order))
+            total += term
+        return float(total)
+
+
+def f64(values: object) -> torch.Tensor:
+    return torch.tensor(values, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_the_first_kind_is_its_power_series(order: int) -> None:
+    found = getattr(special, f"bessel_j{order}")(f64(PLACES)).tolist()
+    for x, value in zip(PLACES, found, strict=True):
+        assert value == pytest.approx(j(order, x), rel=1e-13, abs=1e-15)
+
+
+def test_both_kinds_have_the_wronskian_of_bessels_equation() -> None:
+    x = f64(PLACES)
+    found = special.bessel_j1(x) * special.bessel_y0(x) - special.bessel_j0(x) * special.bessel_y1(
+        x
+    )
+    torch.testing.assert_close(found * x, torch.full_like(x, 2 / math.pi), rtol=1e-12, atol=0)
+
+
+def test_the_modified_kinds_have_theirs() -> None:
+    x = f64((1e-6, 0.3, 0.999, 1.0, 4.0, 30.0, 600.0))
+    k0, k1 = special.scaled_modified_bessel_k0(x), special.scaled_modified_bessel_k1(x)
+    found = (special.i0e(x) * k1 + special.i1e(x) * k0) * x
+    torch.testing.assert_close(found, torch.ones_like(x), rtol=1e-13, atol=0)
+    near = x[:-1]
+    torch.testing.assert_close(special.modified_bessel_k0(near), (k0[:-1] * (-near).exp()))
+    assert special.modified_bessel_k1(f64([0.0, -1.0, math.inf])).tolist()[::2] == [math.inf, 0.0]
+
+
+@pytest.mark.parametrize("centre", [-30.0, -12.0, -11.9, -3.3, 0.0, 1.9, 2.1, 8.0])
+def test_airys_function_bends_as_its_equation_says(centre: float) -> None:
+    h = 1e-3
+    around = f64([centre - 2 * h, centre - h, centre, centre + h, centre + 2 * h])
+    a, b, c, d, e = special.airy_ai(around).tolist()
+    bend = (-a + 16 * b - 30 * c + 16 * d - e) / (12 * h * h)
+    assert bend == pytest.approx(centre * c, rel=1e-5, abs=1e-6)
+
+
+def test_airys_function_at_zero_and_one() -> None:
+    found = special.airy_ai(f64([0.0, 1.0, -1.0])).tolist()
+    assert found == pytest.approx([0.355028053887817, 0.135292416312881, 0.535560883292352])
+
+
+@pytest.mark.parametrize("degree", [7, 40, 65, 90])
+def test_far_degrees_are_the_waves_that_chebyshev_defined(degree: int) -> None:
+    angle = f64([0.1, 1.0, 2.5])
+    x = angle.cos()
+    torch.testing.assert_close(special.chebyshev_polynomial_t(x, degree), (degree * angle).cos())
+    ratio = ((degree + 1) * angle).sin() / angle.sin()
+    torch.testing.assert_close(special.chebyshev_polynomial_u(x, degree), ratio)
+    shifted = special.shifted_chebyshev_polynomial_t((x + 1) / 2, degree)
+    torch.testing.assert_close(shifted, (degree * angle).cos())
+
+
+def test_numbers_may_stand_for_either_operand() -> None:
+    degrees = torch.tensor([0, 1, 2, -3])
+    assert special.legendre_polynomial_p(0.5, degrees).tolist() == [1.0, 0.5, -0.125, 0.0]
+    assert special.zeta(2, f64([1.0])).item() == pytest.approx(math.pi**2 / 6)
+
+
+def test_out_is_written() -> None:
+    out = torch.empty(0, dtype=torch.float64)
+    assert special.bessel_j0(f64([0.0, 0.0]), out=out) is out
+    assert out.tolist() == [1.0, 1.0]
+    with pytest.raises(RuntimeError, match="can't be cast to the desired output type"):
+        special.erfcx(f64([0.0]), out=torch.empty(1, dtype=torch.int64))
+
+
+def test_results_without_a_derivative_require_none() -> None:
+    x = f64([0.5]).requires_grad_()
+    assert not special.airy_ai(x).requires_grad
+    assert not special.hermite_polynomial_h(x, 2).requires_grad
