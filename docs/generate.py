@@ -1,11 +1,15 @@
 """Write the pages of docs/ that the code itself knows: `python docs/generate.py`.
 
-In: the classes of `minitorch2/errors.py` and the rows of `jit/capture/graph_break.py`. Out:
-`docs/errors.md` and `docs/graph_breaks.md`, one section each. A test compares what stands there
-with what this writes.
+In: the classes of `minitorch2/errors.py`, the rows of `jit/capture/graph_break.py`, the programs of
+`docs/told.py` and what they are told. Out: `docs/errors.md`, `docs/graph_breaks.md`,
+`docs/told.md`, one section each. A test compares what stands there with what this writes.
 """
 
+import contextlib
 import inspect
+import io
+import runpy
+from collections.abc import Callable
 from pathlib import Path
 
 from minitorch2 import errors
@@ -95,7 +99,49 @@ def breaks_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-PAGES = {"errors.md": errors_page, "graph_breaks.md": breaks_page}
+TOLD = """\
+# What the compiler tells
+
+A function that is compiled again and again, and one that breaks, each say so, with the user's line
+and with what would help. Below are five of each, word for word. `python docs/told.py NAME` prints
+one of them; `python docs/generate.py` writes this page.
+
+## Recompilations
+
+A compiled function is compiled again when something that it depends on has changed. A size, an int
+or a float that changed once is symbolic from then on. After `torch.compiler.config.recompile_limit`
+compilations further ones are not made, and one warning tells the whole story: what changed each
+time, the line that reads it, and remedies. A remedy is not a guess: the call was traced again as if
+it had been followed, and *yes* means that the guards then held for every value there was.
+"""
+
+
+def told_page() -> str:
+    """The text of docs/told.md."""
+    programs = runpy.run_path(str(DOCS / "told.py"))
+    lines = [TOLD.rstrip()]
+    for function, (title, _, options) in programs["RECOMPILED"].items():
+        given = "".join(f", {name}={value}" for name, value in options.items())
+        command = f"torch.compile({function.__name__}{given})"
+        lines += _shown(function, title, command, programs["told"])
+    lines += ["", "## Graph breaks", "", "All reasons: [graph_breaks.md](graph_breaks.md)."]
+    for function, title in programs["BROKEN"].items():
+        lines += _shown(
+            function, title, f"torch.compiler.explain({function.__name__})", programs["told"]
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _shown(function: Callable, title: str, command: str, told: Callable) -> list[str]:
+    """A section: the program, and what its user reads."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        text = told(function.__name__)
+    source = inspect.getsource(function).rstrip()
+    return ["", f"### {title}", "", "```python", source, "", command, "```", "", "```text",
+            *text.splitlines(), "```"]  # fmt: skip
+
+
+PAGES = {"errors.md": errors_page, "graph_breaks.md": breaks_page, "told.md": told_page}
 
 
 def main() -> None:

@@ -235,7 +235,7 @@ class CodeCache:
         def capture_with(trial: Trial) -> CapturedProgram:
             with artifacts.muted():
                 return capture(self.fn, args, kwargs, unit=self.unit, dynamic=trial.dynamic,
-                               free_sizes=self.free_sizes | trial.free, place=self.place,
+                               free_sizes={**self.free_sizes, **trial.free}, place=self.place,
                                resume=not self.fullgraph, in_place=trial.in_place)  # fmt: skip
 
         text = story(self.unit, limits.recompilations, told,

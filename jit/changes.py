@@ -209,8 +209,8 @@ def described(value: Any) -> str:
         if isinstance(value, str | bytes):
             return f"{text[: LONGEST - 4]}...{text[-1]}"
         return f"another {type(value).__name__}"
-    name = getattr(value, "__name__", None)
-    return str(name) if isinstance(name, str) else f"a {type(value).__name__}"
+    own = getattr(value, "__name__", None)
+    return own if isinstance(own, str) else f"a {type(value).__name__}"
 
 
 # What to do, by what changed or by the kind of the guard.

@@ -163,11 +163,13 @@ def _of_tensors(
         found.append(Trial(f"torch.compiler.mark_dynamic({subject}, {marked})", source,
                            tuple(seen), None, free))  # fmt: skip
         if not all(value.is_contiguous() for value in seen):
-            found.append(_changed(source, [("contiguous()", Tensor.contiguous)], seen, None, free))
+            found.append(
+                _changed(source, [("contiguous()", lambda x: x.contiguous())], seen, None, free)
+            )
     whats = {each.what for each in changes}
-    methods = {"requires_grad": ("detach()", Tensor.detach), "dtype": _to(seen[0].dtype)}
+    methods = {"requires_grad": ("detach()", lambda x: x.detach()), "dtype": _to(seen[0].dtype)}
     if not dims:
-        methods["strides"] = ("contiguous()", Tensor.contiguous)
+        methods["strides"] = ("contiguous()", lambda x: x.contiguous())
     chosen = [method for what, method in methods.items() if what in whats]
     if chosen:
         found.append(_changed(source, chosen, seen, dynamic, {}))
