@@ -1,4 +1,4 @@
-"""`loss.backward()` inside captured code: one `gradients` node, and `.grad` as an attribute.
+"""`loss.backward()` and `autograd.grad()` inside captured code: one `gradients` node each.
 
 In: the loss as a value. Out: a node `gradients((%loss,), (%one,), (%w, ...))` for the leaves that
 the loss was computed from, and what `backward` leaves behind: each leaf's `.grad` set, or added to
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
 
 NAMES = ("gradient", "retain_graph", "create_graph", "inputs")
+GRAD_NAMES = (
+    "outputs", "inputs", "grad_outputs", "retain_graph", "create_graph", "only_inputs",
+    "allow_unused", "is_grads_batched", "materialize_grads",
+)  # fmt: skip
 
 
 def capture_backward(
@@ -53,39 +57,116 @@ def capture_backward(
 
 def leaves_of(machine: Machine, output: Tensor) -> list[TensorValue]:
     """The leaves that a tensor was computed from, in the order of the graph's inputs."""
-    seen: set[int] = set()
-    found: set[int] = set()
-    stack: list[Any] = [output.grad_fn]
     if output.grad_fn is None:
         machine.stop("backward", "backward of a tensor without a history")
+    _, found = _history(output.grad_fn)
+    values = [_leaf(machine, place) for place in found]
+    order = [id(item.fake) for item in machine.state.inputs]
+    return sorted(values, key=lambda value: order.index(id(value.fake)))
+
+
+def _history(start: Any, ends: frozenset[int] = frozenset()) -> tuple[set[int], set[int]]:
+    """(nodes, leaves) that a node leads to, by id; not what lies behind the nodes of `ends`."""
+    seen: set[int] = set()
+    leaves: set[int] = set()
+    stack: list[Any] = [start]
     while stack:
         node = stack.pop()
         if id(node) in seen:
             continue
         seen.add(id(node))
         if not isinstance(node, Node):
-            found.add(id(node))
-            continue
-        stack += [edge.target for edge in node.edges if edge is not None]
-    values: list[TensorValue] = []
-    for place in found:
-        value = machine.state.tensor_values.get(place)
-        if value is None or value.object is None or not value.fake.is_leaf:
-            machine.stop("backward", "the history leads out of the captured function")
-        if value.object._hooks:
-            machine.stop("backward", "a tensor with hooks among the leaves")
-        values.append(value)
-    order = [id(item.fake) for item in machine.state.inputs]
-    return sorted(values, key=lambda value: order.index(id(value.fake)))
+            leaves.add(id(node))
+        elif id(node) not in ends:
+            stack += [edge.target for edge in node.edges if edge is not None]
+    return seen, leaves
+
+
+def _leaf(machine: Machine, place: int) -> TensorValue:
+    """The input of the graph that is a leaf of some history."""
+    value = machine.state.tensor_values.get(place)
+    if value is None or value.object is None or not value.fake.is_leaf:
+        machine.stop("backward", "the history leads out of the captured function")
+    if value.object._hooks:
+        machine.stop("backward", "a tensor with hooks among the leaves")
+    return value
+
+
+def capture_grad(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value:
+    """Record `torch.autograd.grad(outputs, inputs, ...)`; what is refused, Python refuses."""
+    given = dict(zip(GRAD_NAMES, args, strict=False)) | kwargs
+    flags = {name: name in given and machine.truth(given[name]) for name in GRAD_NAMES[3:]}
+    if flags["is_grads_batched"]:
+        machine.stop("gradient-machinery", "grad() of a batch of gradients")
+    outputs, inputs = (_tensors(machine, given[name]) for name in ("outputs", "inputs"))
+    seeds: list[Value] = [Constant(None)] * len(outputs)
+    if "grad_outputs" in given and not isinstance(machine.real(given["grad_outputs"]), Constant):
+        seeds = _sequence(machine, given["grad_outputs"])
+    reached = _reached(machine, outputs, inputs)
+    used = [f for f in inputs if id(f if f.grad_fn is None else f.grad_fn) in reached]
+    if len(used) < len(inputs) and not (flags["allow_unused"] or flags["materialize_grads"]):
+        machine.stop("gradient-machinery", "grad() with respect to a tensor that was not used")
+    starts = tuple(_start(machine, o, machine.real(s)) for o, s in zip(outputs, seeds, strict=True))
+    create = flags["create_graph"]
+    retain = flags["retain_graph"] or create
+    row = lookup("gradients")
+    found = iter(
+        machine.run_lowered(
+            lambda: call(row, (tuple(outputs), starts, tuple(used), retain, create)), [], {}
+        )
+    )
+    results = [next(found) if any(fake is u for u in used) else None for fake in inputs]
+    if flags["materialize_grads"]:
+        results = [_zeros(machine, fake) if gradient is None else gradient
+                   for fake, gradient in zip(inputs, results, strict=True)]  # fmt: skip
+    return machine.tuple_of([machine.from_python(gradient) for gradient in results])
+
+
+def _reached(machine: Machine, outputs: list[Tensor], inputs: list[Tensor]) -> set[int]:
+    """The ids of the nodes and leaves that the outputs were computed from."""
+    ends = frozenset(id(fake.grad_fn) for fake in inputs if fake.grad_fn is not None)
+    wanted = {id(fake if fake.grad_fn is None else fake.grad_fn) for fake in inputs}
+    reached: set[int] = set()
+    for output in outputs:
+        if output.grad_fn is None:
+            machine.stop("gradient-machinery", "grad() of a tensor without a history")
+        seen, leaves = _history(output.grad_fn)
+        reached |= seen
+        if wanted <= seen:  # what lies behind them does not matter
+            leaves = _history(output.grad_fn, ends)[1]
+        for place in leaves - wanted:
+            _leaf(machine, place)
+    return reached
+
+
+def _zeros(machine: Machine, like: Tensor) -> Tensor:
+    args = (tuple(like.layout.shape), 0, like.dtype, str(like.device))
+    return machine.run_lowered(lambda: call(lookup("full"), args), [], {})
+
+
+def _sequence(machine: Machine, value: Value) -> list[Value]:
+    value = machine.real(value)
+    return [value] if isinstance(value, TensorValue) else machine.items(value)
+
+
+def _tensors(machine: Machine, value: Value) -> list[Tensor]:
+    """One tensor or a sequence of tensors, as fakes."""
+    found = [machine.real(item) for item in _sequence(machine, value)]
+    if not found or not all(isinstance(item, TensorValue) for item in found):
+        machine.stop("gradient-machinery", "grad() of something that is no tensor")
+    return [item.lower(machine) for item in found]
 
 
 def _start(machine: Machine, loss: Tensor, gradient: Value | None) -> Tensor:
     """The gradient to start from: 1 for a scalar."""
+    shape = tuple(loss.layout.shape)
     if isinstance(gradient, TensorValue):
+        if tuple(gradient.fake.layout.shape) != shape:
+            machine.stop("backward", "a gradient of another shape than its tensor")
         return gradient.fake
-    if loss.layout.shape != ():
+    if any(size != 1 for size in shape) or loss.dtype.is_complex:
         machine.stop("backward", "backward of a tensor that is no scalar")
-    args = ((), 1, loss.dtype, str(loss.device))
+    args = (shape, 1, loss.dtype, str(loss.device))
     return machine.run_lowered(lambda: call(lookup("full"), args), [], {})
 
 

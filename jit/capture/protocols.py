@@ -160,6 +160,9 @@ def compare(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
 
 def _compare_objects(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
     _, method, reflected = COMPARE[symbol]
+    kinds = left.python_type(), right.python_type()
+    if symbol in ("==", "!=") and kinds == (types.SimpleNamespace,) * 2:
+        return compare(machine, symbol, *(_own_table(machine, value) for value in (left, right)))
     for owner, name, other in ((left, method, right), (right, reflected, left)):
         if not isinstance(owner, ObjectValue):
             continue
@@ -180,6 +183,11 @@ def _compare_objects(machine: Machine, symbol: str, left: Value, right: Value) -
         return machine.from_python(left.same_as(machine, right) == (symbol == "=="))
     names = f"'{left.python_type().__name__}' and '{right.python_type().__name__}'"
     return machine.type_error(f"'{symbol}' not supported between instances of {names}")
+
+
+def _own_table(machine: Machine, value: Value) -> Value:
+    """A copy of the instance dict."""
+    return machine.method(machine.get_attribute(value, "__dict__"), "copy", [])
 
 
 def compare_items(machine: Machine, symbol: str, left: list[Value], right: list[Value]) -> Value:
@@ -288,13 +296,13 @@ def text_of(machine: Machine, value: Value, how: Callable[..., str], spec: str =
     value = machine.number(value)
     if isinstance(value, TensorValue):
         machine.stop("data-dependent", "the text of a tensor")
-    if isinstance(value, ExceptionValue):
-        for name in ("__repr__",) if how is repr else ("__str__", "__repr__"):
-            found = machine.class_lookup(value.cls, name)
-            if found is not None and isinstance(found[1], types.FunctionType):
-                return machine.call(machine.class_attribute(value, name), [], {})
-            if name == "__str__" and found[0] is not object:
-                break
+    if isinstance(value, (ExceptionValue, TupleValue)):
+        name = _text_method(machine, value, how)
+        if name is not None:
+            given: list[Value] = [Constant(spec)] if name == "__format__" else []
+            text = machine.call(machine.class_attribute(value, name), given, {})
+            plain = how is not format or name == "__format__"
+            return text if plain else machine.run_python(lambda it: format(it, spec), [text], {})
     if isinstance(value, ObjectValue):
         found = None
         owner = machine.class_lookup(value.cls, "__format__")
@@ -315,6 +323,21 @@ def text_of(machine: Machine, value: Value, how: Callable[..., str], spec: str =
     if how is format:
         return machine.run_python(lambda it: format(it, spec), [value], {})
     return machine.run_python(how, [value], {})
+
+
+NO_TEXT_OF_THEIR_OWN = ("collections", "minitorch2.tensors")  # named tuples, Size: by their items
+
+
+def _text_method(machine: Machine, value: Value, how: Callable[..., str]) -> str | None:
+    """The method of a class statement that gives the text of an exception or a named tuple."""
+    names = ("__repr__",) if how in (repr, ascii) else ("__str__", "__repr__")
+    for name in ("__format__", *names) if how is format else names:
+        owner, method = machine.class_lookup(value.python_type(), name)
+        if isinstance(method, types.FunctionType) and method.__module__ not in NO_TEXT_OF_THEIR_OWN:
+            return name
+        if owner is not object:
+            return None
+    return None
 
 
 CONTAINERS = (ListValue, TupleValue, DictValue, SetValue, DictView, DequeValue)
@@ -350,9 +373,6 @@ def _container_text(machine: Machine, value: Any) -> Value:
     if isinstance(value, DequeValue):
         return Constant(repr(collections.deque(items, value.limit)))
     if isinstance(value, TupleValue) and hasattr(cls, "_make"):
-        function = machine.class_lookup(cls, "__repr__")
-        if function is not None and function[1].__module__ not in ("collections", cls.__module__):
-            machine.stop("unknown-operation", f"the text of a {cls.__name__}")
         return Constant(repr(cls._make(items)))
     return Constant(repr(cls(items)))
 

@@ -143,4 +143,4 @@ def _instance(machine: Machine, value: ObjectValue, of: Any, memo: Memo | None =
 def _slots(cls: type) -> list[str]:
     kind = types.MemberDescriptorType
     found = [n for c in cls.__mro__ for n, held in c.__dict__.items() if isinstance(held, kind)]
-    return found
+    return [name for name in found if name != "__dict__"]  # of a SimpleNamespace, its attributes

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from minitorch2 import dispatch
+from minitorch2.jit.capture.gradients import capture_grad
 from minitorch2.jit.capture.rules import control_flow
 from minitorch2.jit.capture.source import ConstantSource
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, Value
@@ -33,7 +34,9 @@ INLINED = (
     "minitorch2.autograd.modes",
     "minitorch2.control_flow",
     "minitorch2.trees",
+    "minitorch2.ops.namespaces",
 )
+READ_THROUGH = ("RemovableHandle.", "autocast.__call__")  # in modules that are not
 GRADIENTS = ("minitorch2.autograd",)
 OUTSIDE = {
     "minitorch2.random": "random-generator",
@@ -41,6 +44,7 @@ OUTSIDE = {
     "minitorch2.artifacts": "input-output",
     "minitorch2.printing": "data-dependent",
     "minitorch2.utils.data": "input-output",
+    "minitorch2.library": "unknown-call",
 }
 
 
@@ -60,7 +64,7 @@ def package_rule(function: Any) -> Rule | None:
         return run_directly
     if module == "minitorch2.compiling":
         return _compiled
-    if function.__qualname__.startswith("RemovableHandle."):
+    if function.__qualname__.startswith(READ_THROUGH):
         return None
     for prefix, code in OUTSIDE.items():
         if module.startswith(prefix):
@@ -176,7 +180,28 @@ def _mentions_tensor(data: Any) -> bool:
     return isinstance(data, Tensor) or data is None
 
 
+def _grad(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value | None:
+    """`torch.autograd.grad`; other functions of that name are treated as their modules are."""
+    if function.__module__ != "minitorch2.autograd.public":
+        return run_directly(machine, function, args, kwargs)
+    return capture_grad(machine, function, args, kwargs)
+
+
+def _checkpoint(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value | None:
+    """`checkpoint(f, x)` is `f(x)`: what is kept and what is computed again is for the partition
+    of the joint graph to choose."""
+    if "context_fn" in kwargs:
+        machine.stop("gradient-machinery", "checkpoint() with a context_fn")
+    known = {name: kwargs[name] for name in kwargs if name not in CHECKPOINT_SETTINGS}
+    return machine.call(args[0], list(args[1:]), known)
+
+
+CHECKPOINT_SETTINGS = frozenset(
+    "use_reentrant determinism_check debug early_stop preserve_rng_state".split()
+)
 BY_NAME: dict[str, Rule] = {
+    "grad": _grad,
+    "checkpoint": _checkpoint,
     "is_grad_enabled": _is_grad_enabled,
     "is_inference_mode_enabled": _is_inference_mode_enabled,
     "is_compiling": _is_compiling,

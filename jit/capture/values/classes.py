@@ -16,6 +16,7 @@ from minitorch2 import dispatch
 from minitorch2.amp.autocast import autocast
 from minitorch2.devices import device
 from minitorch2.dtypes import dtype
+from minitorch2.errors import Mt2Error
 from minitorch2.jit.capture.source import ClassAttributeSource, ConstantSource, Source
 from minitorch2.jit.capture.state import ClassWrite
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NativeMethod, Value
@@ -87,6 +88,10 @@ class ClassValue(Value):
             return MethodValue(self, machine.wrap_function(attribute.__func__))
         if isinstance(attribute, types.ClassMethodDescriptorType):
             return machine.from_python(getattr(cls, name))
+        getter = machine.class_lookup(type(attribute), "__get__")
+        if getter is not None and isinstance(getter[1], types.FunctionType):
+            function = machine.class_member(getter[0], "__get__")
+            return machine.call(function, [member, machine.from_python(None), self], {})
         return member
 
     def _from_metaclass(self, machine: Machine, name: str) -> Value:
@@ -146,6 +151,8 @@ def construct(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keyw
     if by is not None and isinstance(by[1], types.FunctionType) and not plain_metaclass(cls):
         function = machine.class_member(by[0], "__call__")
         return machine.call(function, [value, *args], kwargs)
+    if by is not None and isinstance(by[1], type):  # a TypedDict is made by dict
+        return machine.call(machine.class_member(by[0], "__call__"), args, kwargs)
     return make(machine, value, args, kwargs)
 
 
@@ -160,6 +167,8 @@ def make(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keywords)
     if issubclass(cls, BaseException):
         return _exception(machine, value, args, kwargs)
     if cls.__name__ in MODES and cls.__module__.startswith("minitorch2."):
+        if args and cls.__name__ != "set_grad_enabled" and _is_called(machine, args[0]):
+            return GradModeValue(cls, bool(MODES[cls.__name__])).call(machine, args, {})
         mode = _grad_mode(machine, cls, args, kwargs)
         infers = cls.__name__ == "inference_mode" and not (args and not machine.truth(args[0]))
         return GradModeValue(cls, mode, infers)
@@ -183,16 +192,20 @@ def _grad_mode(machine: Machine, cls: type, args: Arguments, kwargs: Keywords) -
         return machine.truth(given[0])
     if cls.__name__ == "inference_mode" and given and not machine.truth(given[0]):
         return dispatch.state.grad_enabled  # it was asked to do nothing
-    mode = MODES[cls.__name__]
-    if given and cls.__name__ != "inference_mode":
-        machine.stop("unknown-call", f"{cls.__name__}() around a function made inside")
-    return bool(mode)
+    return bool(MODES[cls.__name__])
+
+
+def _is_called(machine: Machine, value: Value) -> bool:
+    """Whether a value is a function or the like."""
+    return machine.truth(machine.call_native(callable, [value], {}))
 
 
 def _exception(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keywords) -> Value:
     cls = value.cls
     if cls is OSError and len(args) > 1:  # which class it is depends on the number
         cls = type(cls(*(machine.real(argument).known() for argument in args)))
+    if issubclass(cls, Mt2Error):
+        return _own_error(machine, cls, args, kwargs)
     made = ExceptionValue(cls, list(args))
     init = machine.class_lookup(value.cls, "__init__")
     if init is not None and isinstance(init[1], types.FunctionType):
@@ -200,6 +213,17 @@ def _exception(machine: Machine, value: ClassValue, args: Arguments, kwargs: Key
     elif kwargs:
         machine.stop("unknown-call", f"{value.cls.__name__} with keywords")
     return made
+
+
+def _own_error(machine: Machine, cls: type, args: Arguments, kwargs: Keywords) -> Value:
+    """An error of minitorch2, which names the user's line: made now, with that line."""
+    plain = [machine.real(argument).known() for argument in args]
+    named = {key: machine.real(value).known() for key, value in kwargs.items()}
+    made = machine.guarded(lambda: cls(*plain, **named))
+    span = machine.state.span()
+    if span is not None:
+        made.move_to(span.file, span.line)
+    return machine.from_python(made)
 
 
 def _named_tuple(machine: Machine, cls: Any, args: Arguments, kwargs: Keywords) -> Value:

@@ -8,7 +8,6 @@ when capture ends; a mode that the captured function leaves changed is one of it
 from __future__ import annotations
 
 import copy
-import types
 from typing import TYPE_CHECKING, Any
 
 from minitorch2 import dispatch
@@ -17,7 +16,6 @@ from minitorch2.autograd.modes import enable_grad, inference_mode, no_grad, set_
 from minitorch2.jit.capture.source import AttributeSource, Source
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NativeMethod, Value
 from minitorch2.jit.capture.values.constants import Constant
-from minitorch2.jit.capture.values.functions import HostFunctionValue
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
@@ -51,6 +49,8 @@ class GradModeValue(Value):
     def get_attribute(self, machine: Machine, name: str) -> Value:
         if name in ("__enter__", "__exit__", "__call__"):
             return NativeMethod(self, name)
+        if name == "mode" and self.cls in (inference_mode, set_grad_enabled):
+            return machine.from_python(self.infers or (self.mode and self.cls is set_grad_enabled))
         return super().get_attribute(machine, name)
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
@@ -70,21 +70,15 @@ class GradModeValue(Value):
             dispatch.state.grad_enabled, dispatch.state.inference = self.previous.pop()
             machine.state.effects.record(self, "{0}.before.pop()")
             return machine.from_python(None)
-        machine.stop("unknown-call", f"{self.cls.__name__}() as a decorator inside the function")
+        return self.call(machine, args, kwargs)
 
     def call(self, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-        """As a decorator: the function, run in this mode."""
-        function, kind, mode, infers = args[0], self.cls, self.mode, self.infers
-
-        def run(machine: Machine, given: Arguments, named: Keywords) -> Value:
-            region = GradModeValue(kind, mode, infers)
-            region.call_method(machine, "__enter__", [], {})
-            try:
-                return machine.call(function, given, named)
-            finally:
-                region.call_method(machine, "__exit__", [], {})
-
-        return HostFunctionValue(run, types.FunctionType)
+        """As a decorator: by the class's own `__call__`, which capture reads through."""
+        if self.cls is set_grad_enabled:  # what it set when it was made is set back
+            dispatch.state.grad_enabled = self.previous[-1][0]
+            kind = enable_grad if self.mode else no_grad
+            return GradModeValue(kind, self.mode).call(machine, args, kwargs)
+        return decorated(machine, self, args)
 
     def emit(self, emitter: Emitter) -> str:
         if self.source is not None:
@@ -98,6 +92,13 @@ class GradModeValue(Value):
             mode = self.mode if kept else self.infers
             emitter.lines.append(f"{name}.mode = {mode!r}")
         return name
+
+
+def decorated(machine: Machine, region: Value, args: Arguments) -> Value:
+    """`region(function)`: the function that runs inside the region."""
+    cls = region.python_type()
+    method = machine.trusted(cls.__call__, f"{cls.__name__}.__call__")
+    return machine.call(method, [region, *args], {})
 
 
 def _now() -> tuple[bool, bool]:
@@ -154,7 +155,10 @@ class AutocastValue(Value):
             self.region.__exit__()
             machine.state.effects.record(self, "{0}.before.pop()")
             return machine.from_python(None)
-        machine.stop("unknown-call", "autocast() as a decorator inside the function")
+        return self.call(machine, args, kwargs)
+
+    def call(self, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+        return decorated(machine, self, args)
 
     def emit(self, emitter: Emitter) -> str:
         if self.source is not None:

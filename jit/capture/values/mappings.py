@@ -84,6 +84,11 @@ class DictValue(Value):
 
     # ---- reading
 
+    def held(self, machine: Machine) -> list[Value]:
+        """What stands under the keys, in order."""
+        self.all_keys(machine)
+        return list(self.entries.values())
+
     def find(self, machine: Machine, key: Value) -> Value | None:
         """The entry, or None; guarded."""
         plain = machine.key(key)

@@ -18,6 +18,7 @@ from minitorch2.jit.capture.source import AttributeSource, ItemSource, Source
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NativeMethod, Value
 from minitorch2.jit.capture.values.functions import MethodValue
 from minitorch2.jit.capture.values.namespaces import is_trusted_module
+from minitorch2.jit.capture.values.views import KINDS, DictView
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
@@ -399,7 +400,22 @@ class InstanceDict(Value):
         return bool(self.names(machine))
 
     def iterator(self, machine: Machine) -> Value:
-        return machine.iterate_over([machine.from_python(name) for name in self.names(machine)])
+        return DictView(self, "keys").iterator(machine)
+
+    def keys(self, machine: Machine) -> list[Value]:
+        """The keys as values."""
+        return [machine.from_python(name) for name in self.names(machine)]
+
+    def held(self, machine: Machine) -> list[Value]:
+        """What stands under the keys."""
+        return list(self._table(machine).values())
+
+    def find(self, machine: Machine, key: Value) -> Value | None:
+        """What stands under a key, or None."""
+        return self.owner.own(machine, key.known())
+
+    def _table(self, machine: Machine) -> dict[Any, Value]:
+        return {name: self.owner.own(machine, name) for name in self.names(machine)}  # type: ignore[misc]
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
         """The methods of a dict, on the attributes of the owner."""
@@ -421,12 +437,10 @@ class InstanceDict(Value):
             for key, value in machine.pairs(args, kwargs):
                 self.owner.store(machine, key.known(), value)
             return machine.from_python(None)
-        if name in ("keys", "values", "items", "copy"):
-            table: dict[Any, Value] = {}
-            for own_name in self.names(machine):
-                table[own_name] = self.owner.own(machine, own_name)  # type: ignore[assignment]
-            copied = machine.dict_of(table)
-            return copied if name == "copy" else machine.method(copied, name, [])
+        if name == "copy":
+            return machine.dict_of(self._table(machine))
+        if name in KINDS:
+            return DictView(self, name)
         return super().call_method(machine, name, args, kwargs)
 
 

@@ -30,7 +30,9 @@ AUTOGRAD = frozenset(
     "register_hook retain_grad grad_fn register_post_accumulate_grad_hook _node set_history "
     "_backward_hooks _hooks _view _version".split()
 )
-REFUSED = frozenset({"share_memory_", "resize_", "set_", "cuda", "cpu_", "requires_grad_"})
+REFUSED = frozenset(
+    "share_memory_ resize_ set_ cuda cpu_ requires_grad_ as_subclass _make_subclass".split()
+)
 
 
 def check_method(machine: Machine, name: str) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
     from minitorch2.jit.capture.interpreter import Machine
     from minitorch2.jit.capture.values.mappings import DictValue
+    from minitorch2.jit.capture.values.objects import InstanceDict
 
 KINDS: dict[str, tuple[type, type, type]] = {
     name: (type(getattr({}, name)()), type(iter(getattr({}, name)())),
@@ -33,11 +34,11 @@ def _within(machine: Machine, items: Value, others: Value) -> bool:
 
 
 class DictView(Value):
-    """One of the three; `kind` is its name."""
+    """One of the three; `kind` is its name. The owner may be the dict of an instance."""
 
     __slots__ = ("owner", "kind")
 
-    def __init__(self, owner: DictValue, kind: str):
+    def __init__(self, owner: DictValue | InstanceDict, kind: str):
         super().__init__(None)
         self.owner, self.kind = owner, kind
 
@@ -51,8 +52,7 @@ class DictView(Value):
         """What is in it now."""
         if self.kind == "keys":
             return self.owner.keys(machine)
-        self.owner.all_keys(machine)
-        values = list(self.owner.entries.values())
+        values = self.owner.held(machine)
         if self.kind == "values":
             return values
         keys = self.owner.keys(machine)
@@ -90,7 +90,7 @@ class DictView(Value):
             items.reverse()
         size = len(items)
         for item in [*items, None]:
-            if len(self.owner.entries) != size:
+            if self.owner.length(machine) != size:
                 machine.raise_(RuntimeError, "dictionary changed size during iteration")
             if item is not None:
                 yield item

@@ -222,7 +222,8 @@ def picture(value: Any, seen: dict[int, int]) -> Any:
     if isinstance(value, Tensor):
         facts = value.dtype.name, tuple(value.shape), tuple(value.stride()), value.requires_grad
         numbers = repr(value.detach().tolist())
-        return name, facts, numbers, picture(value.grad, seen), picture(value.__dict__, seen)
+        gradient = value.grad if value.is_leaf else None  # asking others warns
+        return name, facts, numbers, picture(gradient, seen), picture(value.__dict__, seen)
     if isinstance(value, dict):
         pairs = [(picture(k, seen), picture(v, seen)) for k, v in value.items()]
         factory = getattr(value, "default_factory", None)
