@@ -19,7 +19,11 @@ Files, in reading order:
 - pool_launch.py a launch that Python calls without ctypes
 - products.py    batches of small matrix products
 - planes.py      the channels of an image as planes, for convolutions
-- convolution_code.py  the inner loops of convolutions
+- windows.py     which elements of a kernel meet which places
+- convolution_code.py  the inner loops of convolutions with few channels in a group
+- channel_code.py  the inner loops of convolutions with many
+- channel_plans.py  what a unit of their work copies, and its tiles
+- channel_convolutions.py  their launches
 - convolutions.py  convolutions and their gradients: planes, tables, launches
 - queue_pool.py  the same in Python alone, where there are no futexes
 - roofline.py    the machine's bandwidth and arithmetic, measured

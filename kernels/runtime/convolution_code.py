@@ -15,6 +15,7 @@ Multiplication" (2008); reading windows in place is an implicit convolution (Che
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from llvmlite import ir
 
@@ -32,12 +33,16 @@ KINDS = {"f32": (F32, 4), "f64": (F64, 8)}
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What fits this CPU's registers: bytes of a vector, rows, vectors and columns of a tile."""
+    """What fits this CPU's registers: bytes of a vector, rows, vectors and columns of a tile.
+
+    `places` is for tiles of vectors of channels: so many places by two vectors.
+    """
 
     vector: int
     rows: tuple[int, ...]
     vectors: int
     columns: int
+    places: int
 
     def lanes(self, short: str) -> int:
         """How many numbers a vector holds."""
@@ -48,10 +53,10 @@ def shape_for(features: str, machine: str) -> Shape | None:
     """The shape for a CPU's features (as LLVM writes them); None if it cannot multiply and add."""
     has = set(features.split(","))
     if "+avx512f" in has:
-        return Shape(64, (8, 4, 2, 1), 2, 4)
+        return Shape(64, (8, 4, 2, 1), 2, 4, 8)
     if {"+avx2", "+fma"} <= has:
-        return Shape(32, (4, 2, 1), 2, 2)
-    return Shape(16, (8, 4, 2, 1), 2, 4) if machine in ("aarch64", "arm64") else None
+        return Shape(32, (4, 2, 1), 2, 2, 6)
+    return Shape(16, (8, 4, 2, 1), 2, 4, 8) if machine in ("aarch64", "arm64") else None
 
 
 class ConvolutionCode(Module):
@@ -67,10 +72,10 @@ class ConvolutionCode(Module):
             _Weight(self, short).write()
 
 
-class _Writer:
+class Writer:
     """What both kernels need: typed pointers, vectors, tables."""
 
-    def __init__(self, code: ConvolutionCode, short: str) -> None:
+    def __init__(self, code: Any, short: str) -> None:
         self.code, self.short, self.shape = code, short, code.shape
         self.kind, self.size = KINDS[short]
         self.lanes = self.shape.lanes(short)
@@ -131,14 +136,14 @@ class _Writer:
         found = {name: f.get(f.slot(entry, at)) for at, name in enumerate(BLOCK)}
         return found | {"sample": sample}
 
-    def repeat(self, f: Function, count: ir.Value, sums: int) -> "_Sums":
-        return _Sums(self, f, count, sums)
+    def repeat(self, f: Function, count: ir.Value, sums: int) -> "Sums":
+        return Sums(self, f, count, sums)
 
 
-class _Sums:
+class Sums:
     """A loop over 0 .. count with sums in registers: `begin`, a turn's instructions, `end`."""
 
-    def __init__(self, writer: _Writer, f: Function, count: ir.Value, sums: int) -> None:
+    def __init__(self, writer: Writer, f: Function, count: ir.Value, sums: int) -> None:
         self.writer, self.f, self.count = writer, f, count
         self.body = f.ir.append_basic_block()
         self.after = f.ir.append_basic_block()
@@ -170,7 +175,7 @@ class _Sums:
         return values
 
 
-class _Forward(_Writer):
+class _Forward(Writer):
     """convolve: units are (sample, block of rows); a unit's sums go to scratch, then to rows."""
 
     def write(self) -> None:
@@ -278,7 +283,7 @@ class _Forward(_Writer):
                         f.builder.store(number, f.builder.gep(there, [moved]))
 
 
-class _Weight(_Writer):
+class _Weight(Writer):
     """correlate: units are (samples, block of rows); each makes all its columns."""
 
     def write(self) -> None:

@@ -4,7 +4,8 @@ In: float arrays as the rows of minitorch2/ops/convolution.py take them, of up t
 Out: the result, or None where numpy has to do it (no such dimension or type, a CPU that cannot
 multiply and add at once, or too little work). The order of every sum depends on shapes alone.
 
-Each channel of the padded input becomes planes, one for each remainder of a position modulo the
+Groups with many rows are channel_convolutions.py's. For the others each channel of the padded
+input becomes planes, one for each remainder of a position modulo the
 stride, in which a step of one place is a step of one element: the window of place p is that of
 place 0, p elements further on. A table of offsets says where its elements lie.
 
@@ -21,7 +22,6 @@ filters (Bellanger, 1976).
 import hashlib
 import itertools
 import math
-import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -31,27 +31,20 @@ import llvmlite
 import numpy as np
 
 from minitorch2.kernels.runtime import cache as disk
-from minitorch2.kernels.runtime import convolution_code, native
+from minitorch2.kernels.runtime import channel_convolutions, convolution_code, native
+from minitorch2.kernels.runtime.channel_convolutions import SAMPLE_BLOCKS, SHORT, shape
 from minitorch2.kernels.runtime.compile import compile_kernel
-from minitorch2.kernels.runtime.convolution_code import BLOCK, FORWARD, WEIGHT, Shape, shape_for
+from minitorch2.kernels.runtime.convolution_code import BLOCK, FORWARD, WEIGHT
 from minitorch2.kernels.runtime.launcher import Launch, direct
 from minitorch2.kernels.runtime.machine import cpu, load_symbols
 from minitorch2.kernels.runtime.native import compile_module
 from minitorch2.kernels.runtime.planes import planes_source
 from minitorch2.kernels.runtime.signature import KernelSignature
+from minitorch2.kernels.runtime.windows import Sizes, input_meets, strides_of
 
 NANOSECONDS_A_MULTIPLICATION = 0.025
 LEAST_WORK = 200  # multiplications at each place
 MOST_DIMENSIONS = 3
-SAMPLE_BLOCKS = 8  # sums over samples are cut into at most so many
-SHORT = {"f": "f32", "d": "f64"}
-Sizes = tuple[int, ...]
-
-
-@cache
-def shape() -> Shape | None:
-    """How this CPU's registers are used; None where there are no such kernels."""
-    return shape_for(cpu()[1], platform.machine())
 
 
 @cache
@@ -113,7 +106,7 @@ class Planes:
     @property
     def strides(self) -> Sizes:
         """Elements between neighbours of each dimension of a plane."""
-        return tuple(math.prod(self.lengths[at + 1 :]) for at in range(len(self.lengths)))
+        return strides_of(self.lengths)
 
     @property
     def size(self) -> int:
@@ -199,10 +192,6 @@ def _offsets(planes: Planes, channels: int, moves: Sequence[tuple[Sizes, Sizes]]
     return np.ascontiguousarray((grid + np.array(found, np.int64)).reshape(-1))
 
 
-def _strides(sizes: Sizes) -> Sizes:
-    return tuple(math.prod(sizes[at + 1 :]) for at in range(len(sizes)))
-
-
 @lru_cache(maxsize=512)
 def _forward_plan(
     sizes: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, channels: int
@@ -219,7 +208,7 @@ def _forward_plan(
     moves = [_turned(each) for each in itertools.product(*steps)]
     offsets = _offsets(planes, channels, moves)
     taps = range(len(moves))
-    return planes, _pass(taps, offsets, counts, planes.strides, _strides(counts), 0)
+    return planes, _pass(taps, offsets, counts, planes.strides, strides_of(counts), 0)
 
 
 def _turned(pairs: Sequence[tuple[int, int]]) -> tuple[Sizes, Sizes]:
@@ -232,44 +221,17 @@ def _input_plan(
     channels: int,
 ) -> tuple[Planes, tuple[Pass, ...]]:  # fmt: skip
     """The planes of the gradient, and a pass for each remainder of the input's positions."""
-    settings = list(zip(kernel, stride, padding, dilation, strict=True))
-    # For each dimension and remainder r: the kernel's elements that meet it, and their shifts.
-    meets = [
-        [[(k, (r + p - k * d) // s) for k in range(size) if (r + p - k * d) % s == 0]
-         for r in range(s)]
-        for size, s, p, d in settings
-    ]  # fmt: skip
-    shifts = [[shift for each in rows for _, shift in each] for rows in meets]
-    front = tuple(max(0, -min(each)) for each in shifts)
-    lengths = tuple(
-        f + -(-n // s) + max(max(each), 0)
-        for f, n, s, each in zip(front, sizes, stride, shifts, strict=True)
-    )
+    front, behind, remainders = input_meets(sizes, kernel, stride, padding, dilation)
+    lengths = tuple(f - (-n // s) + b for f, n, s, b in
+                    zip(front, sizes, stride, behind, strict=True))  # fmt: skip
     one = (1,) * len(sizes)
     planes = Planes(places, one, one, front, lengths)
+    target = tuple(a * s for a, s in zip(strides_of(sizes), stride, strict=True))
     passes = []
-    for remainder in itertools.product(*map(range, stride)):
-        each = [rows[r] for rows, r in zip(meets, remainder, strict=True)]
-        counts = tuple(-(-(n - r) // s) for n, r, s in zip(sizes, remainder, stride, strict=True))
-        if min(counts) <= 0 or not all(each):
-            continue
-        pairs = list(itertools.product(*each))
-        moves = [((0,) * len(sizes),
-                  tuple(shift + f for (_, shift), f in zip(pair, front, strict=True)))
-                 for pair in pairs]  # fmt: skip
-        taps = tuple(_tap([k for k, _ in pair], kernel) for pair in pairs)
-        target = tuple(a * s for a, s in zip(_strides(sizes), stride, strict=True))
-        first = sum(r * a for r, a in zip(remainder, _strides(sizes), strict=True))
-        offsets = _offsets(planes, channels, moves)
-        passes.append(_pass(taps, offsets, counts, planes.strides, target, first))
+    for each in remainders:
+        offsets = _offsets(planes, channels, [((0,) * len(sizes), move) for move in each.moves])
+        passes.append(_pass(each.taps, offsets, each.counts, planes.strides, target, each.first))
     return planes, tuple(passes)
-
-
-def _tap(indices: Sequence[int], kernel: Sizes) -> int:
-    number = 0
-    for index, size in zip(indices, kernel, strict=True):
-        number = number * size + index
-    return number
 
 
 @lru_cache(maxsize=512)
@@ -355,6 +317,8 @@ def convolution(
     launches = _supported(input, len(kernel), input.shape[0] * weight.size)
     if launches is None:
         return None
+    if channel_convolutions.pays(out // groups, input.dtype):
+        return channel_convolutions.convolution(input, weight, *how, groups)
     planes, part = _forward_plan(input.shape[2:], kernel, *how, weight.shape[1])
     data = planes.made(input, part.slack)
     result = np.empty((input.shape[0], out, *part.counts), input.dtype)
@@ -372,6 +336,8 @@ def to_input(
     launches = _supported(grad, len(kernel), grad.shape[0] * weight.size)
     if launches is None:
         return None
+    if channel_convolutions.pays(channels, grad.dtype):
+        return channel_convolutions.to_input(grad, weight, size, *how, groups)
     planes, passes = _input_plan(grad.shape[2:], tuple(size), kernel, *how, out // groups)
     data = planes.made(grad, max((part.slack for part in passes), default=0))
     result = np.empty((grad.shape[0], channels * groups, *size), grad.dtype)
@@ -395,6 +361,8 @@ def to_weight(
     launches, made = _supported(input, len(size), work), shape()
     if launches is None or made is None:
         return None
+    if channel_convolutions.pays(out // groups, grad.dtype):
+        return channel_convolutions.to_weight(grad, input, size, *how, groups)
     planes, part = _forward_plan(input.shape[2:], tuple(size), *how, channels)
     lanes = made.lanes("f32")
     inner = planes.lengths[1:]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from minitorch2.config import config
-from minitorch2.kernels.runtime import convolutions
+from minitorch2.kernels.runtime import channel_convolutions, convolutions
 from minitorch2.kernels.runtime.planes import planes_source
 from minitorch2.ops import convolution as row
 
@@ -51,9 +51,15 @@ def arrays(given, kernel, how, dtype):
     return image, weight, chance.randn(*result.shape).astype(dtype)
 
 
+@pytest.fixture(params=[True, False], ids=["vectors of channels", "vectors of places"])
+def kernels(request, monkeypatch):
+    """Both kinds of kernels, whichever would be chosen."""
+    monkeypatch.setattr(channel_convolutions, "pays", lambda rows, dtype: request.param)
+
+
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("given, kernel, how", CASES, ids=str)
-def test_all_three_agree_with_windows(given, kernel, how, dtype):
+def test_all_three_agree_with_windows(given, kernel, how, dtype, kernels):
     image, weight, grad = arrays(given, kernel, how, dtype)
     found = [
         convolutions.convolution(image, weight, *how),
@@ -72,9 +78,10 @@ def test_all_three_agree_with_windows(given, kernel, how, dtype):
         np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance * scale)
 
 
-def test_the_bits_do_not_depend_on_threads(monkeypatch):
+@pytest.mark.parametrize("samples", [1, 9])
+def test_the_bits_do_not_depend_on_threads(monkeypatch, kernels, samples):
     how = ((1, 1), (1, 1), (1, 1), 1)
-    image, weight, grad = arrays((9, 12, 40, 40), (20, 12, 3, 3), how, "f4")
+    image, weight, grad = arrays((samples, 12, 40, 40), (40, 12, 3, 3), how, "f4")
     found = []
     for threads in (1, 2, 3):
         monkeypatch.setattr(config, "threads", threads)
@@ -85,6 +92,30 @@ def test_the_bits_do_not_depend_on_threads(monkeypatch):
         )
         found.append([each.tobytes() for each in results])
     assert found[0] == found[1] == found[2]
+
+
+def test_few_rows_of_a_group_are_vectors_of_places():
+    lanes = convolutions.shape().lanes("f32")
+    assert channel_convolutions.pays(lanes, np.dtype("f4"))
+    assert channel_convolutions.pays(4 * lanes + 1, np.dtype("f4"))
+    assert not channel_convolutions.pays(1, np.dtype("f4"))
+
+
+@pytest.mark.parametrize("how", [
+    ((1, 1), (1, 1), (1, 1), 1), ((2, 2), (1, 1), (1, 1), 1), ((1, 1), (0, 0), (2, 2), 2),
+], ids=str)  # fmt: skip
+def test_large_planes_are_cut_into_bands(how):
+    """Planes that no cache holds, in bands whose windows overlap."""
+    image, weight, grad = arrays((2, 48 * how[3], 50, 61), (32 * how[3], 48, 3, 3), how, "f8")
+    np.testing.assert_allclose(
+        channel_convolutions.convolution(image, weight, *how),
+        row._convolution(image, weight, *how), rtol=1e-10, atol=1e-9)  # fmt: skip
+    np.testing.assert_allclose(
+        channel_convolutions.to_input(grad, weight, (50, 61), *how),
+        row._to_input(grad, weight, (50, 61), *how), rtol=1e-10, atol=1e-9)  # fmt: skip
+    np.testing.assert_allclose(
+        channel_convolutions.to_weight(grad, image, (3, 3), *how),
+        row._to_weight(grad, image, (3, 3), *how), rtol=1e-10, atol=1e-9)  # fmt: skip
 
 
 def test_infinities_reach_what_they_meet_and_nothing_else():
