@@ -138,6 +138,21 @@ def test_values_and_gradients(text):
             numpy.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.parametrize("shape", [(6, 3), (4, 3, 5, 5)])
+def test_second_derivatives_of_batch_norm(shape):
+    """Its gradient leaves out what is zero; the gradient of its gradient must not."""
+    found = []
+    for library in (minitorch2, torch):
+        maker = Maker(library)
+        leaves = [maker.x(*shape), maker.x(3), maker.x(3)]
+        result = library.nn.functional.batch_norm(leaves[0], None, None, *leaves[1:], True)
+        first = library.autograd.grad((result**3).sum(), leaves, create_graph=True)
+        second = library.autograd.grad(sum((each**2).sum() for each in first), leaves)
+        found.append([as_array(each.detach()) for each in (*first, *second)])
+    for ours, theirs in zip(*found, strict=True):
+        numpy.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-7)
+
+
 def test_running_statistics():
     for name in ("batch_norm", "instance_norm"):
         found = []

@@ -60,7 +60,12 @@ def batch_norm(
             "give larger batches, or call eval() on the model",
         )
     mean = input.mean(dims)
-    variance = _squared_difference(input, _along_channels(mean, input.ndim)).mean(dims)
+    # Around any constant c the mean square is the variance plus (mean - c) squared. With c = mean
+    # that is zero, and only vectors [C] take the way back through it.
+    centre = mean.detach()
+    gap = mean - centre
+    around = _squared_difference(input, _along_channels(centre, input.ndim)).mean(dims)
+    variance = around - gap * gap
     if running_mean is not None:
         with no_grad():
             running_mean.lerp_(mean.detach().to(running_mean.dtype), momentum)
