@@ -118,29 +118,35 @@ def trace_inputs(tracer: Tracer, graph: Graph, requires_grad: Sequence[bool]) ->
     return inputs
 
 
-def replay(graph: Graph, tracer: Tracer, inputs: Sequence[Any], made_by: str) -> dict[str, Any]:
-    """Run a graph's nodes under the tracer; what each of its values stands for."""
+def replay(
+    graph: Graph, tracer: Tracer, inputs: Sequence[Any], made_by: str, records: bool = True
+) -> dict[str, Any]:
+    """Run a graph's nodes under the tracer; what each of its values stands for. `records`: False
+    where nothing is recorded, whatever the nodes were captured under."""
     values: dict[str, Any] = {
         declared.name: fake for declared, fake in zip(graph.inputs, inputs, strict=True)
     }
     for node in graph.nodes:
-        results = _run(node, graph.name, tracer, values, made_by)
+        results = _run(node, graph.name, tracer, values, made_by, records)
         for value, result in zip(node.results, results, strict=True):
             values[value.id] = result
     return values
 
 
-def _run(node: GraphNode, name: str, tracer: Tracer, values: dict[str, Any], made_by: str) -> tuple:
+def _run(
+    node: GraphNode, name: str, tracer: Tracer, values: dict[str, Any], made_by: str, records: bool
+) -> tuple:
     args = tuple(actual(argument, tracer, values) for argument in node.args)
     parents = tuple(f"{name}:{value}" for value in node.results)
     origin = (node.origin or Origin()).derived(made_by, parents)
     before = state.grad_enabled
-    state.grad_enabled = node.grad  # the mode it was captured under, whatever holds now
+    state.grad_enabled = node.grad and records  # the mode it was captured under, whatever holds now
     try:
         with origin_scope(origin):
             row = lookup(node.op)
             if row.kind == CONTROL:
                 return Controls(tracer, replay).run(node.op, args)
+            args = tuple(_as_function(each, tracer, made_by) for each in args)
             found = call(row, args)
     finally:
         state.grad_enabled = before
@@ -149,6 +155,18 @@ def _run(node: GraphNode, name: str, tracer: Tracer, values: dict[str, Any], mad
     if isinstance(found, (tuple, list)):
         return (found[0],)
     return (found,) if node.results else ()
+
+
+def _as_function(argument: Any, tracer: Tracer, made_by: str) -> Any:
+    """A graph among the arguments of a composite row: a function that replays it here."""
+    if not isinstance(argument, Graph):
+        return argument
+
+    def function(*inputs: Any) -> tuple:
+        values = replay(argument, tracer, inputs, made_by, state.grad_enabled)
+        return tuple(actual(output.argument, tracer, values) for output in argument.outputs)
+
+    return function
 
 
 def actual(argument: Argument, tracer: Tracer, values: dict[str, Any]) -> Any:

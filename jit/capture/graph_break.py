@@ -55,7 +55,7 @@ ROWS = (
     ),
     Row(
         "gradient-machinery",
-        "The call reaches into autograd (hooks, custom Functions, grad_fn) while it is captured.",
+        "The call reaches into autograd (hooks, grad_fn) while it is captured.",
         ("Do it outside of the compiled function.",),
     ),
     Row(

@@ -10,6 +10,7 @@ Source: JAX's `vjp` inside a traced function; torch.autograd.grad.
 """
 
 from minitorch2.autograd.engine import run_backward
+from minitorch2.autograd.function import Function
 from minitorch2.dispatch import call
 from minitorch2.ops.table import COMPOSITE, defop, lookup
 
@@ -35,4 +36,45 @@ defop(
     function=False,
     torch="torch.autograd.grad",
     doc="The gradient of each input, zeros where there is none.",
+)
+
+
+def _custom_gradient(forward, backward, operands, outputs, inner, outer, places, fixed):
+    class Custom(Function):
+        """The two functions as one operation."""
+
+        @staticmethod
+        def forward(ctx, *given):
+            found = tuple(forward(*given))
+            results = found[:outputs]
+            ctx.save_for_backward(*(found[n] for n in inner), *(given[n] for n in outer))
+            ctx.mark_non_differentiable(*(results[n] for n in fixed))
+            return results
+
+        @staticmethod
+        def backward(ctx, *grads):
+            saved = ctx.saved_tensors
+            live = [grad for place, grad in enumerate(grads) if place not in fixed]
+            found = backward(*saved[: len(inner)], *live, *saved[len(inner) :])
+            return tuple(None if place < 0 else found[place] for place in places)
+
+    return Custom.apply(*operands)
+
+
+def _infer_custom_gradient(forward, backward, operands, outputs, inner, outer, places, fixed):
+    return tuple(forward(*operands))[:outputs]
+
+
+defop(
+    "custom_gradient(any forward, any backward, Tensor[] operands, int outputs, any inner, "
+    "any outer, any places, any fixed) -> Tensor[]",
+    COMPOSITE,
+    decomp=_custom_gradient,
+    infer=_infer_custom_gradient,
+    method=False,
+    function=False,
+    torch="torch.autograd.Function.apply",
+    doc="The first `outputs` results of `forward`, whose gradients `backward` gives: it is called "
+    "with the results `inner`, the gradients of the results that are not `fixed`, and the operands "
+    "`outer`; `places` says which of its results belongs to each operand, -1 for none.",
 )

@@ -60,8 +60,16 @@ class ControlHistory(HistoryNode):
         self.sources = tuple(map(spec_of, sources))
 
     def apply(self, grads: tuple) -> tuple:
-        """A fake gradient for each source."""
-        return tuple(zeros_like_spec(Spec(s.shape, s.dtype, s.device)) for s in self.sources)
+        """A fake gradient for each source; where it is recorded, it was computed from them all."""
+        found = tuple(zeros_like_spec(Spec(s.shape, s.dtype, s.device)) for s in self.sources)
+        if dispatch.state.grad_enabled:
+            again = ControlHistory(self.label, (), found)
+            given = [grad for grad in grads if grad is not None]
+            again.sources = (*self.sources, *map(spec_of, given))
+            again.edges = (*self.edges, *map(edge_of, given))
+            for place, fake in enumerate(found):
+                fake.set_history(again, place)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +153,7 @@ def _copy(tensor: Tensor) -> Tensor:
     return call(lookup("contiguous_copy"), (tensor,))
 
 
-def _node(
+def new_node(
     machine: Machine, op: str, args: tuple, likes: Sequence[Tensor], live: Sequence[bool],
     operands: Sequence[GraphValue],
 ) -> list[Tensor]:  # fmt: skip
@@ -210,7 +218,7 @@ def capture_cond(machine: Machine, function: Any, args: Arguments, kwargs: Keywo
     value = machine.state.graph_values[id(flag)]
     live = [a.requires_grad or b.requires_grad for a, b in zip(one.fakes, other.fakes, strict=True)]
     graphs = (one.graph(around), other.graph(around))
-    fakes = _node(machine, "cond", (value, *graphs, around), one.fakes, live, around)
+    fakes = new_node(machine, "cond", (value, *graphs, around), one.fakes, live, around)
     return machine.from_python(tree_unflatten(fakes, one.spec))
 
 
@@ -223,7 +231,7 @@ def _truth(pred: Tensor) -> Tensor:
     return call(lookup("reshape"), (call(lookup("ne"), (pred, 0)), ()))
 
 
-def _fresh(like: Tensor, shape: tuple, live: bool) -> Tensor:
+def fresh(like: Tensor, shape: tuple, live: bool) -> Tensor:
     """A fake that a function of a loop is given."""
     fake = fake_tensor(shape, like.dtype, None, like.device)
     if live and like.dtype.is_floating_point:
@@ -242,7 +250,7 @@ def capture_while_loop(
     condition, body = (_caller(machine, given[name]) for name in ("cond_fn", "body_fn"))
 
     def formals() -> list[Tensor]:
-        return [_fresh(f, tuple(f.layout.shape), any(live)) for f in carried]
+        return [fresh(f, tuple(f.layout.shape), any(live)) for f in carried]
 
     own, inside = formals(), formals()
 
@@ -262,7 +270,7 @@ def capture_while_loop(
     values = tuple(machine.state.graph_values[id(fake)] for fake in carried)
     graphs = (test.graph(around), part.graph(around))
     live = [fake.requires_grad for fake in part.fakes]
-    fakes = _node(
+    fakes = new_node(
         machine, "while_loop", (*graphs, values, around), carried, live, (*values, *around)
     )
     return machine.from_python(tree_unflatten(fakes, spec))
@@ -302,8 +310,8 @@ def _scan(
     carried = _tensors(machine, packed.init)
     live = any(fake.requires_grad for fake in (*carried, *packed.xs))
     formals = [
-        *(_fresh(f, tuple(f.layout.shape), live) for f in carried),
-        *(_fresh(f, tuple(f.layout.shape)[1:], live) for f in packed.xs),
+        *(fresh(f, tuple(f.layout.shape), live) for f in carried),
+        *(fresh(f, tuple(f.layout.shape)[1:], live) for f in packed.xs),
     ]
     part = captured_part(
         machine, "body", lambda: packed.flat_result(run(*packed.arguments(formals))), formals
@@ -321,7 +329,7 @@ def _scan(
     ]  # fmt: skip
     arguments = (part.graph(part.around), first, rows, part.around, as_size(length), reverse)
     flags = [fake.requires_grad for fake in part.fakes]
-    fakes = _node(machine, "scan", arguments, likes, flags, (*first, *rows, *part.around))
+    fakes = new_node(machine, "scan", arguments, likes, flags, (*first, *rows, *part.around))
     return machine.from_python(packed.results(tuple(fakes)))
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from minitorch2 import dispatch
 from minitorch2.jit.capture.gradients import capture_grad
 from minitorch2.jit.capture.rules import control_flow
+from minitorch2.jit.capture.rules.custom_gradients import capture_apply
 from minitorch2.jit.capture.source import ConstantSource
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, Value
 from minitorch2.jit.capture.values.constants import Constant
@@ -58,8 +59,8 @@ def package_rule(function: Any) -> Rule | None:
     name = function.__name__
     if module == "minitorch2.control_flow" and name in control_flow.RULES:
         return control_flow.RULES[name]
-    if name in BY_NAME and function.__qualname__ == name:
-        return BY_NAME[name]
+    if function.__qualname__ in BY_NAME:
+        return BY_NAME[function.__qualname__]
     if module in PURE:
         return run_directly
     if module == "minitorch2.compiling":
@@ -200,6 +201,7 @@ CHECKPOINT_SETTINGS = frozenset(
     "use_reentrant determinism_check debug early_stop preserve_rng_state".split()
 )
 BY_NAME: dict[str, Rule] = {
+    "Function.apply": capture_apply,
     "grad": _grad,
     "checkpoint": _checkpoint,
     "is_grad_enabled": _is_grad_enabled,
