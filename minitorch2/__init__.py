@@ -7,6 +7,7 @@ Files of this room, in reading order:
 errors           every error: a code, what is wrong, what to do
 config           settings from the environment
 compile_settings what users ask of compiled calls
+compile_config   torch._dynamo.config: the same, as attributes of a module
 artifacts        provenance and the stream of events
 __future__       how modules are converted
 swapping         two tensors exchanged
@@ -26,6 +27,7 @@ autograd         gradients by recorded vjps
 random           Philox, a counter-based generator
 printing         how a tensor prints
 creation         functions that make tensors from Python values
+ranges           regular tensors: ranges, evenly spaced numbers, identity matrices
 interchange      tensors on other people's memory
 _C               names of torch's C++ module
 foreach          one operation on every tensor of a list
@@ -45,6 +47,7 @@ spectra          window functions, short-time Fourier transforms
 sparse           tensors that hold only the elements that are not zero
 signal           more windows
 array_functions  grids, stacks, splits, sets, and methods made of them
+differences      derivatives of functions known at sample points
 version          which version this is
 __config__       what it computes with
 cuda             what torch.cuda answers where there is no GPU
@@ -65,7 +68,9 @@ testing          assert_close
 profiler         which operations ran, and how long
 futures          values that another thread will set
 compiling        minitorch2.compile; stands above jit and kernels, as does the next
+custom_backends  backends of the user's own: fn(graph, example_inputs)
 compiler         torch.compiler: questions about compilation
+_dynamo          torch._dynamo's names for it
 fx               symbolic traces: programs as graphs of calls
 multiprocessing  work in other processes
 library          operations that users add
@@ -169,7 +174,6 @@ from minitorch2.array_functions import (
     inverse,
     is_nonzero,
     logdet,
-    logspace,
     matrix_exp,
     median,
     nonzero,
@@ -198,15 +202,12 @@ from minitorch2.autograd import functional as _functional
 from minitorch2.autograd import profiler as _autograd_profiler
 from minitorch2.control_flow import cond, while_loop
 from minitorch2.creation import (
-    arange,
     as_tensor,
     empty,
     empty_like,
-    eye,
     from_numpy,
     full,
     full_like,
-    linspace,
     normal,
     ones,
     ones_like,
@@ -221,6 +222,7 @@ from minitorch2.creation import (
     zeros_like,
 )
 from minitorch2.devices import device
+from minitorch2.differences import gradient
 from minitorch2.draws import (
     binomial,
     poisson,
@@ -329,9 +331,15 @@ from minitorch2.nn.functional import (
     threshold,
 )
 from minitorch2.ops.derived_methods import is_inference, is_signed, split_with_sizes
-from minitorch2.ops.memory_methods import empty_strided, get_device, is_same_size
+from minitorch2.ops.memory_methods import (
+    empty_permuted,
+    empty_strided,
+    get_device,
+    is_same_size,
+)
 from minitorch2.ops.ordering import clone
 from minitorch2.printing import set_printoptions
+from minitorch2.ranges import arange, eye, linspace, logspace, range
 from minitorch2.serialization import load, save
 from minitorch2.settings import (
     _assert,
@@ -403,6 +411,7 @@ _LAZY = {
     "fx": "minitorch2.fx",
     "compile": "minitorch2.compiling",
     "compiler": "minitorch2.compiler",
+    "_dynamo": "minitorch2._dynamo",
     "library": "minitorch2.library",
     "multiprocessing": "minitorch2.multiprocessing",
 }

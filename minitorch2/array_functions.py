@@ -17,12 +17,15 @@ from typing import Any
 import numpy
 
 from minitorch2 import dtypes, linalg
-from minitorch2.creation import arange, full, linspace, randint, tensor
-from minitorch2.errors import OperationError
-from minitorch2.functions import allclose, broadcast_to, equal, isclose, vstack
+from minitorch2.creation import randint, strided_only, tensor
+from minitorch2.errors import ArgumentTypeError, OperationError
+from minitorch2.functions import allclose, broadcast_to, equal, isclose, meshgrid, vstack
 from minitorch2.layouts import broadcast_shapes as _broadcast_shapes
+from minitorch2.layouts import normalize_dim
 from minitorch2.ops.methods import ValuesAndIndices
+from minitorch2.ops.outputs import into
 from minitorch2.ops.table import lookup
+from minitorch2.ranges import arange
 from minitorch2.tensors import Size, Tensor
 
 
@@ -32,6 +35,7 @@ def _row(name: str) -> Callable:
 
 _cat, _stack, _where_row, _nonzero = _row("cat"), _row("stack"), _row("where"), _row("nonzero")
 _unique, _consecutive = _row("unique_parts"), _row("unique_consecutive_parts")
+_polygamma = _row("polygamma")
 _median_all, _median_dim = _row("median_all"), _row("median_dim")
 
 
@@ -45,9 +49,11 @@ def where(condition: Any, *rest: Any, **named: Any) -> Any:
     return tuple(_nonzero(condition).unbind(1))
 
 
-def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
+def nonzero(input: Any, *, as_tuple: bool = False, out: Any = None) -> Any:
     """The indices of the non-zero elements: one row for each, or one vector for each dimension."""
-    found = _nonzero(input)
+    if as_tuple and not input.ndim:  # as a vector of one
+        input = input.unsqueeze(0)
+    found = into("nonzero", out, _nonzero(input))
     return tuple(found.unbind(1)) if as_tuple else found
 
 
@@ -74,16 +80,16 @@ def unique_consecutive(
     return _chosen(_consecutive(input, dim), return_inverse, return_counts)
 
 
-def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+def median(input: Any, dim: int | None = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """The middle element (the lower of two); along `dim` with its index."""
     if dim is None:
-        return _median_all(input)
-    return ValuesAndIndices(_median_dim(input, dim, keepdim))
+        return into("median", out, _median_all(input))
+    return into("median", out, ValuesAndIndices(_median_dim(input, dim, keepdim)))
 
 
-def polygamma(n: int, input: Any) -> Any:
+def polygamma(n: int, input: Any, *, out: Any = None) -> Any:
     """The n-th derivative of digamma."""
-    return input.polygamma(n)
+    return _polygamma(input, n, out=out)
 
 
 # ---- stacks and splits -----------------------------------------------------------------------
@@ -95,14 +101,14 @@ def tile(input: Any, *dims: Any) -> Any:
     return input.repeat((1,) * (input.ndim - len(counts)) + counts)
 
 
-def dstack(tensors: Any) -> Any:
+def dstack(tensors: Any, *, out: Any = None) -> Any:
     """Tensors one behind the other, along dimension 2."""
-    return _cat([each.unsqueeze(2) if each.ndim == 2 else each for each in atleast_3d(*tensors)], 2)
+    return _cat(list(atleast_3d(list(tensors))), 2, out=out)
 
 
-def column_stack(tensors: Any) -> Any:
+def column_stack(tensors: Any, *, out: Any = None) -> Any:
     """Tensors side by side; vectors are columns."""
-    return _cat([each.reshape(-1, 1) if each.ndim < 2 else each for each in tensors], 1)
+    return _cat([each.reshape(-1, 1) if each.ndim < 2 else each for each in tensors], 1, out=out)
 
 
 def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple:
@@ -163,26 +169,45 @@ atleast_3d = _at_least(
 
 def cartesian_prod(*tensors: Any) -> Any:
     """All ways of taking one element of each vector, one row for each."""
+    for each in tensors:
+        if each.ndim != 1:
+            raise OperationError(
+                "cartesian_prod()", f"Expect a 1D vector, but got shape {list(each.shape)}"
+            )
     if len(tensors) == 1:
         return tensors[0]
-    sizes = tuple(each.shape[0] for each in tensors)
-    grids = [
-        each.reshape((1,) * at + (-1,) + (1,) * (len(sizes) - at - 1)).expand(sizes).reshape(-1)
-        for at, each in enumerate(tensors)
-    ]
-    return _stack(grids, 1)
+    return _stack([each.reshape(-1) for each in meshgrid(*tensors)], 1)
 
 
 def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
     """All ways of taking r elements of a vector, in order."""
+    asked = f"combinations({list(input.shape)}, r={r})"
+    if input.ndim != 1:
+        raise OperationError(asked, f"Expect a 1D vector, but got shape {list(input.shape)}")
+    if r < 0:
+        raise OperationError(asked, f"Expect a non-negative number, but got {r}")
+    if r == 0:
+        return input.new_zeros((0,))
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     picks = list(choose(range(input.shape[0]), r))
-    return input[tensor(picks).long().reshape(-1, r)] if picks else input.new_zeros((0, r))
+    return input[tensor(picks, dtype=dtypes.int64).reshape(-1, r)]
 
 
 def block_diag(*tensors: Any) -> Any:
     """Matrices along the diagonal of a larger one, zeros elsewhere."""
-    blocks = [atleast_2d(each) for each in tensors]
+    for at, each in enumerate(tensors):
+        if not isinstance(each, Tensor):
+            raise ArgumentTypeError(
+                "block_diag()",
+                f"expected Tensor as element {at} in argument 0, but got {type(each).__name__}",
+            )
+        if each.ndim > 2:
+            raise OperationError(
+                "block_diag()",
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {at} has "
+                f"{each.ndim} dimensions",
+            )
+    blocks = [atleast_2d(each) for each in tensors] or [tensor([[]])]
     total, rows, left = sum(each.shape[1] for each in blocks), [], 0
     for block in blocks:
         height, width = block.shape
@@ -192,7 +217,17 @@ def block_diag(*tensors: Any) -> Any:
     return _cat(rows, 0)
 
 
-def _triangle(inside: numpy.ndarray, dtype: Any, device: Any) -> Any:
+def _triangle(
+    row: int, col: int, offset: int, upper: bool, dtype: Any, device: Any, layout: Any
+) -> Any:
+    for name, count in (("row", row), ("col", col)):
+        if count < 0:
+            raise OperationError(
+                f"indices of a triangle of {row} by {col}",
+                f"{name} must be non-negative, got{count}",
+            )
+    strided_only("a triangle's indices", layout)
+    inside = numpy.tri(row, col, offset - upper, bool) != upper
     places = numpy.stack(numpy.nonzero(inside))
     return tensor(places, dtype=dtype or dtypes.int64, device=device)
 
@@ -207,7 +242,7 @@ def tril_indices(
     layout: Any = None,
 ) -> Any:
     """The indices of the lower triangle, row by row: [2, count]."""
-    return _triangle(numpy.tri(row, col, offset, bool), dtype, device)
+    return _triangle(row, col, offset, False, dtype, device, layout)
 
 
 def triu_indices(
@@ -220,33 +255,49 @@ def triu_indices(
     layout: Any = None,
 ) -> Any:
     """The indices of the upper triangle, row by row: [2, count]."""
-    return _triangle(~numpy.tri(row, col, offset - 1, bool), dtype, device)
-
-
-def logspace(start: float, end: float, steps: int, base: float = 10.0, **options: Any) -> Any:
-    """base ** start ... base ** end, evenly spaced exponents."""
-    return full((), float(base)) ** linspace(start, end, steps, **options)
+    return _triangle(row, col, offset, True, dtype, device, layout)
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     """Powers of the elements, one row for each, the largest first unless `increasing`."""
+    if x.ndim != 1:
+        raise OperationError(
+            f"vander() of shape {list(x.shape)}", "x must be a one-dimensional tensor."
+        )
     count = x.shape[0] if N is None else N
+    if count < 0:
+        raise OperationError(f"vander(N={N})", "N must be non-negative.")
     powers = arange(count) if increasing else arange(count - 1, -1, -1)
     return x.unsqueeze(-1) ** powers
 
 
 def fliplr(input: Any) -> Any:
     """Columns in reverse order."""
+    if input.ndim < 2:
+        raise OperationError(f"fliplr() of shape {list(input.shape)}", "Input must be >= 2-d.")
     return input.flip(1)
 
 
 def flipud(input: Any) -> Any:
     """Rows in reverse order."""
+    if input.ndim < 1:
+        raise OperationError(f"flipud() of shape {list(input.shape)}", "Input must be >= 1-d.")
     return input.flip(0)
 
 
 def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     """The plane of two dimensions turned k times by 90 degrees."""
+    asked, wrong = f"rot90({list(input.shape)}, {k}, {dims})", ""
+    if len(dims) != 2:
+        wrong = f"expected total rotation dims == 2, but got dims = {len(dims)}"
+    elif input.ndim < 2:
+        wrong = f"expected total dims >= 2, but got total dims = {input.ndim}"
+    elif normalize_dim(dims[0], input.ndim) == normalize_dim(dims[1], input.ndim):
+        wrong = (
+            f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
+        )
+    if wrong:
+        raise OperationError(asked, wrong, "name two dimensions")
     first, second = dims
     k %= 4
     if k == 0:
@@ -287,11 +338,11 @@ def chain_matmul(*matrices: Any) -> Any:
     return linalg.multi_dot(matrices)
 
 
-def cross(input: Any, other: Any, dim: int | None = None) -> Any:
+def cross(input: Any, other: Any, dim: int | None = None, *, out: Any = None) -> Any:
     """The cross product; along the first dimension of size 3 when none is named."""
     if dim is None:
         dim = next((at for at, size in enumerate(input.shape) if size == 3), -1)
-    return linalg.cross(input, other, dim=dim)
+    return into("cross", out, linalg.cross(input, other, dim=dim))
 
 
 # ---- queries ---------------------------------------------------------------------------------

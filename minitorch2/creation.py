@@ -19,9 +19,11 @@ from minitorch2.batching.batched import batched_as
 from minitorch2.devices import as_device, require_available
 from minitorch2.dispatch import call, state
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, DtypeError, OperationError
+from minitorch2.layouts import broadcast_shapes
 from minitorch2.ops import ordering
 from minitorch2.ops.infer import pointwise_layout
 from minitorch2.ops.memory_methods import resize_
+from minitorch2.ops.outputs import into
 from minitorch2.ops.signature import as_variadic
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor, fake_tensor, wrap
@@ -31,7 +33,8 @@ def _op(name: str, *args: Any) -> Any:
     return call(lookup(name), args)
 
 
-def _finished(tensor: Tensor, requires_grad: bool) -> Tensor:
+def finished(tensor: Tensor, requires_grad: bool) -> Tensor:
+    """The tensor, which requires a gradient if asked."""
     if requires_grad:
         tensor.requires_grad = True
     return tensor
@@ -50,17 +53,56 @@ def _array_of(data: Any, wanted: dtypes.dtype | None) -> numpy.ndarray:
             raise ArgumentValueError(
                 "tensor(nested lists)", str(problem), "make all rows the same length"
             ) from None
-        if array.dtype.kind not in "biufc":
-            raise ArgumentTypeError(
-                f"tensor({type(data).__name__})",
-                f"cannot make a tensor of elements of type {array.dtype}",
-                "give numbers, nested lists of numbers, or a numpy array",
-            )
-        if array.dtype.kind == "c":
-            return array.astype((wanted or dtypes.get_default_dtype().to_complex()).numpy)
-        if array.dtype.kind == "f" or array.size == 0:
-            return array.astype((wanted or dtypes.get_default_dtype()).numpy)
+        if array.dtype.kind not in "bifc":
+            raise _no_elements(data)
+        if wanted is not None:
+            _check_held(array, wanted)
+        elif array.size and isinstance(_first_leaf(data), numpy.generic):
+            dtypes.from_numpy_dtype(array.dtype)  # numpy's numbers keep their dtype
+        elif array.dtype.kind == "c":
+            wanted = dtypes.get_default_dtype().to_complex()
+        elif array.dtype.kind == "f" or array.size == 0:
+            wanted = dtypes.get_default_dtype()
     return array if wanted is None else array.astype(wanted.numpy)
+
+
+def _first_leaf(data: Any) -> Any:
+    while isinstance(data, list) and data:
+        data = data[0]
+    return data
+
+
+def _no_elements(data: Any) -> Exception:
+    """The error for what no dtype holds: texts, objects, whole numbers of more than 64 bits."""
+    asked, fix = (
+        f"tensor({type(data).__name__})",
+        "give numbers, lists of numbers, or arrays",
+    )
+    leaf = _first_leaf(data)
+    if isinstance(leaf, int):
+        return ArgumentValueError(asked, "Overflow when unpacking long long", "use floats")
+    if isinstance(data, str):
+        return ArgumentTypeError(asked, "new(): invalid data type 'str'", fix)
+    if isinstance(leaf, str):
+        return ArgumentValueError(asked, "too many dimensions 'str'", fix)
+    return OperationError(asked, f"Could not infer dtype of {type(leaf).__name__}", fix)
+
+
+def _check_held(array: numpy.ndarray, wanted: dtypes.dtype) -> None:
+    """OperationError for numbers that an integer dtype cannot hold; TypeError for lost parts."""
+    if array.dtype.kind == "c" and not wanted.is_complex:
+        raise ArgumentTypeError(
+            f"tensor(complex numbers, dtype={wanted})", "must be real number, not complex"
+        )
+    if wanted.category != dtypes.INTEGER or not array.size or array.dtype.kind == "b":
+        return
+    for value in (array.min().item(), array.max().item()):
+        if not dtypes.can_hold(wanted, value):
+            raise OperationError(
+                f"tensor({value}, dtype={wanted})",
+                f"value cannot be converted to type {wanted.name} without overflow",
+                "use a wider dtype",
+            )
 
 
 def _plain(data: Any) -> Any:
@@ -77,25 +119,25 @@ def _plain(data: Any) -> Any:
 def tensor(
     data: Any,
     *,
-    dtype: dtypes.dtype | None = None,
+    dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
     """A new tensor with a copy of `data` (numbers, nested lists, arrays, tensors)."""
-    where = as_device(device)
+    where, dtype = as_device(device), dtypes.as_dtype(dtype)
     if isinstance(data, Tensor):
         fresh = data.detach().clone()
-        return _finished(fresh if dtype is None else fresh.to(dtype), requires_grad)
+        return finished(fresh if dtype is None else fresh.to(dtype), requires_grad)
     require_available(where)
     for mode in reversed(state.modes):
         constant = getattr(mode, "constant", None)
         if constant is not None:
-            return _finished(constant(_array_of(data, dtype)), requires_grad)
+            return finished(constant(_array_of(data, dtype)), requires_grad)
     result = wrap(_array_of(data, dtype))
     if where.type == "meta":
         result = fake_tensor(result.layout.shape, result.dtype)
-    return _finished(result, requires_grad)
+    return finished(result, requires_grad)
 
 
 def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) -> Tensor:
@@ -131,24 +173,25 @@ def _sized(name: str, value: int) -> Any:
         *sizes: Any,
         size: Any = None,
         out: Any = None,
-        dtype: dtypes.dtype | None = None,
+        dtype: Any = None,
         layout: Any = None,
         device: Any = None,
         requires_grad: bool = False,
         pin_memory: bool = False,
         memory_format: Any = None,
     ) -> Tensor:
-        wanted_sizes = _given_sizes(name, sizes, size)
+        wanted_sizes, dtype = _given_sizes(name, sizes, size), dtypes.as_dtype(dtype)
+        strided_only(name, layout)
         if out is not None:
             return _filled(out, name, wanted_sizes, value, dtype)
         where = as_device(device)
         wanted = dtype or dtypes.get_default_dtype()
         if where.type == "meta":
-            return _finished(fake_tensor(wanted_sizes, wanted), requires_grad)
+            return finished(fake_tensor(wanted_sizes, wanted), requires_grad)
         made = _op("full", wanted_sizes, value, wanted, device)
         if memory_format is not None:
             made = made.contiguous(memory_format=memory_format)
-        return _finished(made, requires_grad)
+        return finished(made, requires_grad)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"A tensor of the given sizes: {name}."
@@ -163,10 +206,36 @@ def _given_sizes(name: str, sizes: tuple, size: Any) -> tuple:
             f'{name}() missing 1 required positional arguments: "size"',
             f"give the sizes: {name}(2, 3), or {name}(()) for a single number",
         )
-    return as_variadic(sizes or (size,), "size")
+    given = sizes or (size,)
+    if type(given[0]) is bool or isinstance(given[0], str):
+        raise _not_sizes(name, given[0])
+    found = as_variadic(given, "size")
+    for each in found:
+        if isinstance(each, float):
+            raise _not_sizes(name, each)
+    return found
 
 
-def _filled(out: Any, name: str, sizes: tuple, value: int, dtype: dtypes.dtype | None) -> Any:
+def _not_sizes(name: str, value: Any) -> Exception:
+    kind = type(value).__name__
+    return ArgumentTypeError(
+        f"{name}({value!r})",
+        f"{name}(): argument 'size' must be tuple of ints, not {kind}",
+        f"give the sizes: {name}(2, 3)",
+    )
+
+
+def strided_only(name: str, layout: Any) -> None:
+    """OperationError for a layout that keeps some elements only."""
+    if layout is not None and layout is not formats.strided:
+        raise OperationError(
+            f"{name}(layout={layout})",
+            f"{name} is not implemented for sparse types",
+            "leave it out",
+        )
+
+
+def _filled(out: Any, name: str, sizes: tuple, value: Any, dtype: dtypes.dtype | None) -> Any:
     """`out` with these sizes, every element the value."""
     if dtype is not None and dtype is not out.dtype:
         raise DtypeError(
@@ -177,7 +246,7 @@ def _filled(out: Any, name: str, sizes: tuple, value: int, dtype: dtypes.dtype |
     return resize_(out, sizes).fill_(value)
 
 
-def _check_place(device: Any) -> bool:
+def check_place(device: Any) -> bool:
     """Whether a tensor is to have no memory (device 'meta'); DeviceError for one that is absent."""
     where = as_device(device)
     if where.type == "meta":
@@ -193,15 +262,21 @@ def full(
     size: Any,
     fill_value: Any,
     *,
-    dtype: dtypes.dtype | None = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
     device: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
     """A tensor of the given sizes filled with one value."""
-    sizes = (size,) if isinstance(size, int) else tuple(size)
+    sizes, dtype = (size,) if isinstance(size, int) else tuple(size), dtypes.as_dtype(dtype)
+    strided_only("full", layout)
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.item()
-    return _finished(_op("full", sizes, fill_value, dtype, device), requires_grad)
+    if out is not None:
+        return _filled(out, "full", sizes, fill_value, dtype)
+    return finished(_op("full", sizes, fill_value, dtype, device), requires_grad)
 
 
 def _made_like(input: Tensor, make: Any, memory_format: Any = None) -> Tensor:
@@ -222,14 +297,17 @@ def _like(name: str, value: int) -> Any:
     def function(
         input: Tensor,
         *,
-        dtype: dtypes.dtype | None = None,
+        dtype: Any = None,
+        layout: Any = None,
         device: Any = None,
         requires_grad: bool = False,
         memory_format: Any = None,
+        pin_memory: bool = False,
     ) -> Tensor:
-        kind = value, dtype or input.dtype, device or input.device
+        strided_only(name, layout)
+        kind = value, dtypes.as_dtype(dtype) or input.dtype, device or input.device
         made = _made_like(input, lambda shape: _op("full", shape, *kind), memory_format)
-        return _finished(made if input.has_elements else batched_as(made, input), requires_grad)
+        return finished(made if input.has_elements else batched_as(made, input), requires_grad)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"A tensor with the shape and dtype of `input`: {name}."
@@ -244,113 +322,58 @@ def full_like(
     input: Tensor,
     fill_value: Any,
     *,
-    dtype: dtypes.dtype | None = None,
+    dtype: Any = None,
+    layout: Any = None,
     device: Any = None,
     requires_grad: bool = False,
     memory_format: Any = None,
+    pin_memory: bool = False,
 ) -> Tensor:
     """A tensor with the shape and dtype of `input`, filled with one value."""
-    kind = fill_value, dtype or input.dtype, device or input.device
+    strided_only("full_like", layout)
+    kind = fill_value, dtypes.as_dtype(dtype) or input.dtype, device or input.device
     made = _made_like(input, lambda shape: _op("full", shape, *kind), memory_format)
-    return _finished(made if input.has_elements else batched_as(made, input), requires_grad)
-
-
-def arange(
-    start: Any,
-    end: Any = None,
-    step: Any = 1,
-    *,
-    dtype: dtypes.dtype | None = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """start, start + step, ... up to but without end; `arange(n)` starts at 0."""
-    if end is None:
-        start, end = 0, start
-    if step == 0:
-        raise OperationError(
-            f"arange({start}, {end}, 0)",
-            "step must be nonzero",
-            "use a positive or a negative step",
-        )
-    if (end - start) * (1 if step > 0 else -1) < 0:
-        raise OperationError(
-            f"arange({start}, {end}, {step})",
-            "upper bound and lower bound inconsistent with step sign",
-            "turn the step",
-        )
-    return _finished(_op("range_", start, end, step, dtype, device), requires_grad)
-
-
-def linspace(
-    start: Any,
-    end: Any,
-    steps: int,
-    *,
-    dtype: dtypes.dtype | None = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """`steps` numbers from start to end, both included, evenly spaced."""
-    wanted = dtype or dtypes.get_default_dtype()
-    if steps < 1:
-        return _finished(_op("full", (max(steps, 0),), 0, wanted, device), requires_grad)
-    if steps == 1:
-        return _finished(_op("full", (1,), start, wanted, device), requires_grad)
-    work: Any = numpy.float64 if wanted is dtypes.float64 else numpy.float32
-    gap = work((work(end) - work(start)) / work(steps - 1))
-    index = numpy.arange(steps)
-    lower = work(start) + gap * index.astype(work)
-    upper = work(end) - gap * (steps - 1 - index).astype(work)
-    found = numpy.where(index < steps // 2, lower, upper).astype(wanted.numpy)
-    return tensor(found, dtype=wanted, requires_grad=requires_grad)
-
-
-def eye(
-    n: int,
-    m: int | None = None,
-    *,
-    dtype: dtypes.dtype | None = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """Ones on the diagonal, zeros elsewhere."""
-    wanted = dtype or dtypes.get_default_dtype()
-    row = _op("range_", 0, n, 1, None, device).unsqueeze(1)
-    column = _op("range_", 0, n if m is None else m, 1, None, device)
-    return _finished((row == column).to(wanted), requires_grad)
+    return finished(made if input.has_elements else batched_as(made, input), requires_grad)
 
 
 def rand_like(
     input: Tensor,
     *,
-    dtype: dtypes.dtype | None = None,
+    dtype: Any = None,
+    layout: Any = None,
     device: Any = None,
     requires_grad: bool = False,
     memory_format: Any = None,
+    pin_memory: bool = False,
 ) -> Tensor:
     """Uniform numbers in [0, 1) with the shape and dtype of `input`."""
-    if device is not None and _check_place(device):
-        return _finished(fake_tensor(tuple(input.shape), dtype or input.dtype), requires_grad)
+    dtype = dtypes.as_dtype(dtype)
+    strided_only("rand_like", layout)
+    if device is not None and check_place(device):
+        return finished(fake_tensor(tuple(input.shape), dtype or input.dtype), requires_grad)
     kind = dtype or input.dtype, None, None
     made = _made_like(input, lambda shape: _op("rand", shape, *kind), memory_format)
-    return _finished(made, requires_grad)
+    return finished(made, requires_grad)
 
 
 def randn_like(
     input: Tensor,
     *,
-    dtype: dtypes.dtype | None = None,
+    dtype: Any = None,
+    layout: Any = None,
     device: Any = None,
     requires_grad: bool = False,
     memory_format: Any = None,
+    pin_memory: bool = False,
 ) -> Tensor:
     """Normal numbers with the shape and dtype of `input`."""
-    if device is not None and _check_place(device):
-        return _finished(fake_tensor(tuple(input.shape), dtype or input.dtype), requires_grad)
+    dtype = dtypes.as_dtype(dtype)
+    strided_only("randn_like", layout)
+    if device is not None and check_place(device):
+        return finished(fake_tensor(tuple(input.shape), dtype or input.dtype), requires_grad)
     kind = dtype or input.dtype, None, None
     made = _made_like(input, lambda shape: _op("randn", shape, *kind), memory_format)
-    return _finished(made, requires_grad)
+    return finished(made, requires_grad)
 
 
 def _random(name: str) -> Any:
@@ -359,21 +382,22 @@ def _random(name: str) -> Any:
         size: Any = None,
         generator: Any = None,
         out: Any = None,
-        dtype: dtypes.dtype | None = None,
+        dtype: Any = None,
         layout: Any = None,
         device: Any = None,
         requires_grad: bool = False,
         pin_memory: bool = False,
     ) -> Tensor:
-        wanted = _given_sizes(name, sizes, size)
+        wanted, dtype = _given_sizes(name, sizes, size), dtypes.as_dtype(dtype)
+        strided_only(name, layout)
         if out is not None:
             return _filled(out, name, wanted, 0, dtype).copy_(
                 _op(name, wanted, out.dtype, None, generator)
             )
-        if device is not None and _check_place(device):
+        if device is not None and check_place(device):
             element = dtype or dtypes.get_default_dtype()
-            return _finished(fake_tensor(wanted, element), requires_grad)
-        return _finished(_op(name, wanted, dtype, device, generator), requires_grad)
+            return finished(fake_tensor(wanted, element), requires_grad)
+        return finished(_op(name, wanted, dtype, device, generator), requires_grad)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = lookup(name).doc
@@ -381,37 +405,73 @@ def _random(name: str) -> Any:
 
 
 def randint(
-    low: int,
+    low: Any = 0,
     high: Any = None,
     size: Any = None,
     *,
-    dtype: Any = None,
-    device: Any = None,
     generator: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
     requires_grad: bool = False,
+    pin_memory: bool = False,
 ) -> Tensor:
     """Integers uniform in [low, high); `randint(high, size)` starts at 0."""
     if size is None:
         low, high, size = 0, low, high
-    if device is not None and _check_place(device):
-        element = dtype or dtypes.int64
-        return _finished(fake_tensor(tuple(size), element), requires_grad)
+    elif high is None:
+        low, high = 0, low
+    strided_only("randint", layout)
+    dtype = dtypes.as_dtype(dtype) or (dtypes.int64 if out is None else out.dtype)
+    if device is not None and check_place(device):
+        return finished(fake_tensor(tuple(size), dtype), requires_grad)
     if high <= low:
         raise OperationError(
             f"randint({low}, {high})",
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}",
             "give low < high",
         )
+    for bound, name in ((low, "from"), (high - 1, "to - 1")):
+        whole = dtype.category == dtypes.INTEGER and isinstance(bound, int)
+        if whole and not dtypes.can_hold(dtype, bound):
+            raise OperationError(
+                f"randint({low}, {high}, dtype={dtype})", f"{name} is out of bounds for {dtype}"
+            )
     made = _op("random_integers", low, high, tuple(size), dtype, device, generator)
-    return _finished(made, requires_grad)
+    return into("randint", out, finished(made, requires_grad))
 
 
-def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None) -> Tensor:
+def normal(
+    mean: Any = 0.0,
+    std: Any = 1.0,
+    size: Any = None,
+    *,
+    generator: Any = None,
+    out: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
     """Normal numbers with the given means and standard deviations."""
-    shape = size
-    for value in (mean, std):
-        shape = tuple(value.shape) if shape is None and isinstance(value, Tensor) else shape
-    return _op("randn", tuple(shape), None, None, generator) * std + mean
+    strided_only("normal", layout)
+    negative = bool((std < 0).any()) if _known(std) else not isinstance(std, Tensor) and std < 0
+    if negative:
+        wrong = "all elements of std >= 0.0" if isinstance(std, Tensor) else "std >= 0.0"
+        raise OperationError("normal()", f"normal expects {wrong}, but found std {std}")
+    given = [value for value in (mean, std) if isinstance(value, Tensor)]
+    if size is None:
+        size = broadcast_shapes(*(tuple(value.shape) for value in given))
+    dtype = dtypes.as_dtype(dtype) or (dtypes.result_type(*given) if given else None)
+    drawn = _op("randn", tuple(size), dtype, device, generator)
+    return into("normal", out, finished(drawn * std + mean, requires_grad))
+
+
+def _known(value: Any) -> bool:
+    """Whether it is a tensor with elements that can be looked at."""
+    return isinstance(value, Tensor) and value.has_elements and not state.modes
 
 
 def typed_constructor(name: str, wanted: dtypes.dtype) -> Any:

@@ -82,6 +82,12 @@ REAL = (bool, uint8, int8, int16, int32, int64, float16, bfloat16, float32, floa
 ALL = (*REAL, complex64, complex128)
 _BY_SHORT = {each.short: each for each in ALL}
 _BY_NUMPY = {each.numpy: each for each in ALL}
+_OF_PYTHON = {
+    builtins.bool: bool,
+    builtins.int: int64,
+    builtins.float: float64,
+    builtins.complex: complex128,
+}
 _default = float32
 
 
@@ -98,6 +104,18 @@ def from_numpy_dtype(numpy_type: Any) -> dtype:
             f"a tensor of numpy dtype {numpy_type}",
             "minitorch2 has no such element type",
             "convert the array first: array.astype('float32')",
+        )
+    return found
+
+
+def as_dtype(value: Any) -> Any:
+    """A dtype from what a user writes: itself, None, or one of Python's types of numbers."""
+    if value is None or isinstance(value, dtype):
+        return value
+    found = _OF_PYTHON.get(value) if isinstance(value, type) else None
+    if found is None:
+        raise TypeError(
+            f"argument 'dtype' must be torch.dtype, not {builtins.type(value).__name__}"
         )
     return found
 

@@ -13,8 +13,9 @@ Source: torch's "BLAS and LAPACK Operations"; Halko et al. 2011 (low rank).
 from typing import Any, NamedTuple
 
 from minitorch2 import linalg
-from minitorch2.creation import arange, eye, randn, zeros
+from minitorch2.creation import randn, zeros
 from minitorch2.dtypes import int32
+from minitorch2.ranges import arange, eye
 
 
 class TriangularSolve(NamedTuple):

@@ -15,12 +15,12 @@ from collections.abc import Callable
 from typing import Any
 
 from minitorch2 import dtypes
-from minitorch2.creation import arange
 from minitorch2.errors import DtypeError, OperationError
 from minitorch2.layouts import normalize_dim
 from minitorch2.ops.fourier import OPPOSITE
 from minitorch2.ops.infer import describe_value
 from minitorch2.ops.table import lookup
+from minitorch2.ranges import arange
 
 _c2c, _r2c, _c2r = (lookup(f"fft_{name}").public for name in ("c2c", "r2c", "c2r"))
 _slice, _cat, _full = lookup("slice").public, lookup("cat").public, lookup("full").public

@@ -14,8 +14,15 @@ from typing import Any
 
 from minitorch2.backends import blas
 from minitorch2.config import config
-from minitorch2.errors import ArgumentValueError, DtypeError, ShapeError
+from minitorch2.errors import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    DtypeError,
+    OperationError,
+    ShapeError,
+)
 from minitorch2.layouts import broadcast_shapes
+from minitorch2.ops.outputs import into
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
 
@@ -48,24 +55,42 @@ def numel(input: Any) -> int:
     return input.numel()
 
 
-def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+def max(
+    input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, out: Any = None
+) -> Any:
     """The largest element; along `dim` (values, indices); or the larger of two tensors."""
-    return input.max(dim, keepdim, other=other)
+    if out is not None and (other is not None or is_tensor(dim)):
+        return _maximum(input, dim if other is None else other, out=out)
+    return into("max", out, input.max(dim, keepdim, other=other))
 
 
-def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+def min(
+    input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, out: Any = None
+) -> Any:
     """The smallest element; along `dim` (values, indices); or the smaller of two tensors."""
-    return input.min(dim, keepdim, other=other)
+    if out is not None and (other is not None or is_tensor(dim)):
+        return _minimum(input, dim if other is None else other, out=out)
+    return into("min", out, input.min(dim, keepdim, other=other))
 
 
-def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+def sort(
+    input: Any, dim: int = -1, descending: bool = False, stable: bool = False, *, out: Any = None
+) -> Any:
     """The elements of a dimension in order, and where they were."""
-    return input.sort(dim, descending, stable=stable)
+    return into("sort", out, input.sort(dim, descending, stable=stable))
 
 
-def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+def topk(
+    input: Any,
+    k: int,
+    dim: int = -1,
+    largest: bool = True,
+    sorted: bool = True,
+    *,
+    out: Any = None,
+) -> Any:
     """The k largest (or smallest) elements of a dimension, and where they are."""
-    return input.topk(k, dim, largest, sorted)
+    return into("topk", out, input.topk(k, dim, largest, sorted))
 
 
 def isclose(
@@ -101,10 +126,11 @@ def equal(input: Any, other: Any) -> bool:
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple:
     """Coordinates of a grid, one tensor for each vector; 'xy' exchanges the first two."""
     vectors = list(tensors[0]) if len(tensors) == 1 and not is_tensor(tensors[0]) else list(tensors)
+    _check_vectors(vectors)
     if indexing not in ("ij", "xy"):
-        raise ArgumentValueError(
+        raise OperationError(
             f"meshgrid(indexing={indexing!r})",
-            'indexing must be one of "xy" or "ij"',
+            f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}',
             "use 'ij' for matrix order",
         )
     exchanged = indexing == "xy" and len(vectors) >= 2
@@ -120,6 +146,28 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple:
     return tuple(grids)
 
 
+def _check_vectors(vectors: list[Any]) -> None:
+    """OperationError unless meshgrid's tensors are one or more vectors or numbers of one dtype."""
+    wrong = ""
+    if not vectors:
+        wrong = "meshgrid expects a non-empty TensorList"
+    elif any(vector.dtype is not vectors[0].dtype for vector in vectors):
+        wrong = "meshgrid expects all tensors to have the same dtype"
+    elif any(vector.ndim > 1 for vector in vectors):
+        shapes = [list(vector.shape) for vector in vectors]
+        wrong = f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {shapes}"
+    if wrong:
+        raise OperationError("meshgrid()", wrong, "give vectors of one dtype")
+
+
+def _some(name: str, tensors: Any) -> list[Any]:
+    """The tensors to be stacked, at least one."""
+    if isinstance(tensors, Tensor) or len(tensors) == 0:
+        kind = ArgumentTypeError if isinstance(tensors, Tensor) else OperationError
+        raise kind(f"{name}()", f"{name} expects a non-empty TensorList", "give a list of tensors")
+    return list(tensors)
+
+
 def broadcast_tensors(*tensors: Any) -> tuple:
     """The tensors, each expanded to their common shape."""
     shape = broadcast_shapes(*(tuple(tensor.shape) for tensor in tensors))
@@ -131,16 +179,18 @@ def broadcast_to(input: Any, shape: Any) -> Any:
     return input.expand(tuple(shape))
 
 
-def hstack(tensors: Any) -> Any:
+def hstack(tensors: Any, *, out: Any = None) -> Any:
     """Tensors side by side: along dimension 1, or 0 for vectors."""
-    parts = [tensor.reshape(1) if tensor.ndim == 0 else tensor for tensor in tensors]
-    return lookup("cat").public(parts, 0 if parts[0].ndim == 1 else 1)
+    given = _some("hstack", tensors)
+    parts = [tensor.reshape(1) if tensor.ndim == 0 else tensor for tensor in given]
+    return lookup("cat").public(parts, 0 if parts[0].ndim == 1 else 1, out=out)
 
 
-def vstack(tensors: Any) -> Any:
+def vstack(tensors: Any, *, out: Any = None) -> Any:
     """Tensors one below the other: along dimension 0, vectors as rows."""
-    parts = [tensor.reshape(1, -1) if tensor.ndim < 2 else tensor for tensor in tensors]
-    return lookup("cat").public(parts, 0)
+    given = _some("vstack", tensors)
+    parts = [tensor.reshape(1, -1) if tensor.ndim < 2 else tensor for tensor in given]
+    return lookup("cat").public(parts, 0, out=out)
 
 
 def einsum(equation: str, *operands: Any) -> Any:

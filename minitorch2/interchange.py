@@ -23,7 +23,18 @@ def frombuffer(
     buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
 ) -> Any:
     """A one-dimensional tensor on the memory of a bytes-like object, from `offset` bytes on."""
-    size = memoryview(buffer).nbytes
+    try:
+        size = memoryview(buffer).nbytes
+    except TypeError:
+        raise ArgumentValueError(
+            f"frombuffer({type(buffer).__name__})",
+            "object does not implement Python buffer protocol.",
+        ) from None
+    if count == 0 or not size:
+        raise ArgumentValueError(
+            f"frombuffer(count={count}) of {size} bytes",
+            f"both buffer length ({size}) and count ({count}) must not be 0",
+        )
     if offset >= size or offset < 0:
         raise ArgumentValueError(
             f"frombuffer(offset={offset}) of {size} bytes",
@@ -71,6 +82,11 @@ def asarray(
 ) -> Any:
     """A tensor of anything: shares memory where it can, unless `copy` is True."""
     if isinstance(obj, Tensor):
+        if copy is False and dtype is not None and dtype is not obj.dtype:
+            raise ArgumentValueError(
+                f"asarray({obj.dtype}, dtype={dtype}, copy=False)",
+                f"can't alias tensor with dtype '{obj.dtype}' into dtype '{dtype}'.",
+            )
         found = obj if dtype is None else obj.to(dtype)
         found = found.clone() if copy and found is obj else found
         found = found if requires_grad or not found.requires_grad else found.detach()

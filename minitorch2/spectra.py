@@ -15,11 +15,12 @@ from typing import Any
 import numpy
 
 from minitorch2 import dtypes, fft
-from minitorch2.creation import arange, full, ones, tensor, zeros
+from minitorch2.creation import full, ones, tensor, zeros
 from minitorch2.errors import DtypeError, OperationError
 from minitorch2.nn.functional.padding import pad
 from minitorch2.ops.infer import describe_value
 from minitorch2.ops.table import lookup
+from minitorch2.ranges import arange
 
 _cat, _index_add = lookup("cat").public, lookup("index_add").public
 _view_as_real = lookup("view_as_real").public

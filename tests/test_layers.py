@@ -19,6 +19,7 @@ LAYERS = (
     "minitorch2.errors",
     "minitorch2.config",
     "minitorch2.compile_settings",
+    "minitorch2.compile_config",
     "minitorch2.artifacts",
     "minitorch2.trees",
     "minitorch2.__future__",
@@ -44,6 +45,7 @@ LAYERS = (
     "minitorch2.batching",
     "minitorch2.autograd",
     "minitorch2.ops.inplace",
+    "minitorch2.ops.in_place_views",
     "minitorch2.ops.differentiation",
     "minitorch2.ops.rows",
     "minitorch2.ops.namespaces",
@@ -53,11 +55,14 @@ LAYERS = (
     "minitorch2.ops.memory_methods",
     "minitorch2.ops.outputs",
     "minitorch2.ops.overloads",
+    "minitorch2.ops.view_copies",
     "minitorch2.ops.short_ways",
     "minitorch2.ops.bind",
     "minitorch2.control_flow",
     "minitorch2._higher_order_ops",
     "minitorch2.creation",
+    "minitorch2.ranges",
+    "minitorch2.differences",
     "minitorch2.interchange",
     "minitorch2.functions",
     "minitorch2.draws",
@@ -127,11 +132,16 @@ LAYERS = (
     "minitorch2.kernels.eager_primitives",
     "minitorch2.kernels.eager_rows",
     "minitorch2.kernels",
+    "minitorch2.custom_backends",
     "minitorch2.compiling",
     "minitorch2.compiler",
+    "minitorch2._dynamo",
     "minitorch2.cli",
 )
-BALCONY = ("minitorch2.compiling", "minitorch2.compiler")
+BALCONY = (
+    "minitorch2.custom_backends", "minitorch2.compiling", "minitorch2.compiler",
+    "minitorch2._dynamo",
+)  # fmt: skip
 
 # The only files that may import inside functions, by name or upwards, each with its reason.
 LATE_BINDING = {

@@ -11,7 +11,7 @@ Source: torch.distributions.utils.
 from collections.abc import Callable
 from typing import Any
 
-from minitorch2 import creation, functions
+from minitorch2 import creation, functions, ranges
 from minitorch2.dtypes import finfo, get_default_dtype
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Size, Tensor
@@ -26,9 +26,9 @@ where, cat, stack = row("where"), row("cat"), row("stack")
 xlogy, softplus, logaddexp = row("xlogy"), row("softplus"), row("logaddexp")
 gather, polygamma, matmul = row("gather"), row("polygamma"), row("matmul")
 broadcast_tensors = functions.broadcast_tensors
-zeros, ones, full, arange = creation.zeros, creation.ones, creation.full, creation.arange
+zeros, ones, full, arange = creation.zeros, creation.ones, creation.full, ranges.arange
 zeros_like, ones_like = creation.zeros_like, creation.ones_like
-full_like, eye, tensor = creation.full_like, creation.eye, creation.tensor
+full_like, eye, tensor = creation.full_like, ranges.eye, creation.tensor
 rand, randn = creation.rand, creation.randn
 
 

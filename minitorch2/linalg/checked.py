@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from minitorch2.creation import eye
 from minitorch2.dtypes import int32
 from minitorch2.errors import LinearAlgebraError
 from minitorch2.linalg.forms import cholesky, inv, lu_factor, solve
 from minitorch2.ops.table import lookup
+from minitorch2.ranges import eye
 from minitorch2.tensors import Tensor, wrap
 
 _where = lookup("where").public

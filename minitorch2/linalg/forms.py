@@ -13,11 +13,12 @@ Source: torch.linalg.
 import math
 from typing import Any, NamedTuple
 
-from minitorch2.creation import arange, eye, zeros
+from minitorch2.creation import zeros
 from minitorch2.dtypes import complex128, finfo, float64
 from minitorch2.errors import LinearAlgebraError, OperationError, ShapeError
 from minitorch2.ops.infer import describe_value
 from minitorch2.ops.table import lookup
+from minitorch2.ranges import arange, eye
 
 LinAlgError = LinearAlgebraError
 

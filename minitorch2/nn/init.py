@@ -22,11 +22,11 @@ from collections.abc import Callable
 from typing import Any
 
 from minitorch2.autograd.modes import no_grad
-from minitorch2.creation import eye as identity
 from minitorch2.creation import rand, randn
 from minitorch2.dtypes import float32, float64
 from minitorch2.errors import ArgumentValueError
 from minitorch2.random import Generator
+from minitorch2.ranges import eye as identity
 
 _ALWAYS_ONE = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d")
 

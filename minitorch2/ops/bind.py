@@ -24,6 +24,7 @@ from minitorch2.ops import (
     outputs,
     overloads,
     short_ways,
+    view_copies,
 )
 from minitorch2.ops.aliases import ALIASES, IN_PLACE_FUNCTIONS
 from minitorch2.ops.indexing import get_item, set_item
@@ -265,6 +266,7 @@ def bind() -> None:
     functions.update(overloads.FUNCTIONS)
     _bind_operators()
     _bind_methods()
+    functions.update(view_copies.functions())
     functions.update(
         {name: getattr(Tensor, name) for name in IN_PLACE_FUNCTIONS if hasattr(Tensor, name)}
     )

@@ -8,11 +8,13 @@ Source: torch.Tensor's documentation.
 
 from typing import Any
 
+from minitorch2 import dtypes
 from minitorch2.autograd.modes import is_grad_enabled
-from minitorch2.errors import DeviceError, OperationError
+from minitorch2.devices import as_device, require_available
+from minitorch2.errors import DeviceError, OperationError, ShapeError
 from minitorch2.layouts import Layout, contiguous, contiguous_strides
 from minitorch2.storages import Storage
-from minitorch2.tensors import Tensor
+from minitorch2.tensors import Tensor, fake_tensor
 from minitorch2.untyped_storage import UntypedStorage, resize
 
 
@@ -169,10 +171,45 @@ def empty_strided(
 ) -> Tensor:
     """A tensor of zeros with the strides asked for (in elements)."""
     shape, strides = tuple(size), tuple(stride)
-    made = Tensor(0) if dtype is None else Tensor(0).to(dtype)
+    asked = f"empty_strided({list(shape)}, {list(strides)})"
+    if len(shape) != len(strides):
+        raise ShapeError(
+            asked,
+            f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides "
+            f"({len(strides)})",
+            "give a stride for each dimension",
+        )
+    for each, values in (("dimension", shape), ("stride", strides)):
+        if any(value < 0 for value in values):
+            raise ShapeError(
+                asked,
+                f"Trying to create tensor with negative {each} {min(values)}: {list(values)}",
+                "give 0 or more",
+            )
+    wanted = dtypes.as_dtype(dtype) or dtypes.get_default_dtype()
+    if as_device(device).type == "meta":
+        return fake_tensor(shape, wanted, Layout(shape, strides))
+    require_available(as_device(device))
+    made = Tensor(0).to(wanted)
     set_(made, UntypedStorage(0), 0, shape, strides)
     made.requires_grad = requires_grad
     return made
+
+
+def empty_permuted(size: Any, physical_layout: Any, **options: Any) -> Tensor:
+    """A tensor whose dimensions lie in memory in the given order, slowest first."""
+    shape, order = tuple(size), tuple(physical_layout)
+    if sorted(order) != list(range(len(shape))):
+        raise ShapeError(
+            f"empty_permuted({list(shape)}, {list(order)})",
+            "Number of dimensions in size does not match the length of the physical_layout, or "
+            "there are duplicate dims",
+            "name each dimension once",
+        )
+    strides, step = [0] * len(shape), 1
+    for dim in reversed(order):
+        strides[dim], step = step, step * max(shape[dim], 1)
+    return empty_strided(shape, strides, **options)
 
 
 METHODS = {

@@ -8,7 +8,9 @@ Source: torch's "out=" notes: no gradients flow, the result's dtype must be cast
 tensor written, and memory that is read may not be partly written.
 """
 
+import functools
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from minitorch2 import dtypes
@@ -30,28 +32,21 @@ def takes_out(op: Op) -> bool:
     return public and op.kind != VIEW and not op.inplace_of and "(a" not in returned
 
 
+# Whose results torch writes only into tensors of their very dtype.
+EXACT = frozenset(
+    """
+    all any argmax argmin argsort bucketize cummax cummin frexp isin isneginf isposinf kthvalue max
+    median min mode nanmedian nonzero searchsorted signbit sort topk
+    """.split()
+)
+
+
 def write_out(op: Op, args: tuple, out: Any) -> Any:
     """Run `op` and write its results into `out`, which is returned."""
-    several = isinstance(out, (tuple, list))
-    targets = tuple(out) if several else (out,)
-    wrong = [target for target in targets if not isinstance(target, Tensor)]
-    if wrong or len(targets) != len(op.signature.returns):
-        count = len(op.signature.returns)
-        raise ArgumentTypeError(
-            f"{describe(op, args)} with out={describe_value(out)}",
-            f"out= must be {'a Tensor' if count == 1 else f'a tuple of {count} Tensors'}",
-            "make it first: torch.empty(0)",
-        )
+    targets = _targets(describe(op, args), out, len(op.signature.returns))
     read = [value for value in _flat(args) if isinstance(value, Tensor)]
-    differentiable = op.vjp is not None or op.decomp is not None
-    wanted = differentiable and any(tensor.requires_grad for tensor in (*read, *targets))
-    if wanted and state.grad_enabled:
-        raise AutogradError(
-            f"{describe(op, args)} with out=",
-            f"{op.name}(): functions with out=... arguments don't support automatic "
-            "differentiation, but one of the arguments requires grad",
-            "leave out= away, or work under torch.no_grad()",
-        )
+    if op.vjp is not None or op.decomp is not None:
+        _refuse_gradients(op.name, (*read, *targets))
     for target in targets:
         for tensor in read:
             check_overlap(target, tensor)
@@ -60,10 +55,56 @@ def write_out(op: Op, args: tuple, out: Any) -> Any:
         at = names.index("dtype")  # computed in the dtype of what is written
         args = (*args[:at], targets[0].dtype, *args[at + 1 :])
     found = call(op, args)
-    results = found if isinstance(found, tuple) else (found,)
-    for target, result in zip(targets, results, strict=True):
-        _write(op, args, target, result)
+    for target, result in zip(
+        targets, found if isinstance(found, tuple) else (found,), strict=True
+    ):
+        _write(op.name, target, result)
     return out
+
+
+def into(name: str, out: Any, found: Any) -> Any:
+    """`out`, with what the function of this name found written into it; that itself without out."""
+    if out is None:
+        return found
+    results = tuple(found) if isinstance(found, (tuple, list)) else (found,)
+    targets = _targets(f"{name}()", out, len(results))
+    _refuse_gradients(name, (*results, *targets))
+    for target, result in zip(targets, results, strict=True):
+        _write(name, target, result)
+    return out if isinstance(found, Tensor) else type(found)(targets)
+
+
+def with_out(function: Callable, name: str = "") -> Callable:
+    """The function with out= besides."""
+    asked = name or function.__name__
+
+    @functools.wraps(function)
+    def taking_out(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        return into(asked, out, function(*args, **kwargs))
+
+    return taking_out
+
+
+def _targets(asked: str, out: Any, count: int) -> tuple:
+    """What is to be written, a tensor for each result."""
+    targets = tuple(out) if isinstance(out, (tuple, list)) else (out,)
+    if len(targets) != count or not all(isinstance(target, Tensor) for target in targets):
+        raise ArgumentTypeError(
+            f"{asked} with out={describe_value(out)}",
+            f"out= must be {'a Tensor' if count == 1 else f'a tuple of {count} Tensors'}",
+            "make it first: torch.empty(0)",
+        )
+    return targets
+
+
+def _refuse_gradients(name: str, tensors: tuple) -> None:
+    if state.grad_enabled and any(tensor.requires_grad for tensor in tensors):
+        raise AutogradError(
+            f"{name}() with out=",
+            f"{name}(): functions with out=... arguments don't support automatic "
+            "differentiation, but one of the arguments requires grad",
+            "leave out= away, or work under torch.no_grad()",
+        )
 
 
 def _flat(value: Any) -> list[Any]:
@@ -72,32 +113,39 @@ def _flat(value: Any) -> list[Any]:
     return [value]
 
 
-def _write(op: Op, args: tuple, target: Tensor, result: Tensor) -> None:
+def _write(name: str, target: Tensor, result: Tensor) -> None:
+    asked = f"{name}() with out={describe_value(target)}"
+    if name in EXACT and target.dtype is not result.dtype:
+        raise DtypeError(
+            asked,
+            f"Expected out tensor to have dtype {result.dtype}, but got {target.dtype} instead",
+            "give out= the result's dtype",
+        )
     if not dtypes.can_cast(result.dtype, target.dtype):
         raise DtypeError(
-            f"{describe(op, args)} with out={describe_value(target)}",
+            asked,
             f"result type {result.dtype} can't be cast to the desired output type {target.dtype}",
             "give out= the result's dtype, or convert the result",
         )
     if target.device != result.device:
         raise DeviceError(
-            f"{describe(op, args)} with out={describe_value(target)}",
+            asked,
             f"the result is on {result.device}, out= on {target.device}",
             "make out= on the same device",
         )
     if target.shape != result.shape:
-        _resize(op, target, result)
+        _resize(name, target, result)
     with no_grad():
         call(lookup("copy_"), (target, result, False))
 
 
-def _resize(op: Op, target: Tensor, result: Tensor) -> None:
+def _resize(name: str, target: Tensor, result: Tensor) -> None:
     """Give the tensor written the result's shape; only an empty one may expect it."""
     if target.numel():
         warnings.warn(
             f"An output with one or more elements was resized since it had shape "
             f"{list(target.shape)}, which does not match the required output shape "
-            f"{list(result.shape)}; pass {op.name} an empty tensor: torch.empty(0)",
+            f"{list(result.shape)}; pass {name} an empty tensor: torch.empty(0)",
             UserWarning,
             stacklevel=5,
         )

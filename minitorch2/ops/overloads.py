@@ -16,8 +16,9 @@ from typing import Any
 import numpy
 
 from minitorch2 import dtypes
-from minitorch2.errors import ArgumentTypeError, IndexOutOfRange, OperationError
+from minitorch2.errors import ArgumentTypeError, ArgumentValueError, IndexOutOfRange, OperationError
 from minitorch2.ops.methods import ValuesAndIndices
+from minitorch2.ops.outputs import into
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor, is_fake, wrap
 
@@ -35,7 +36,7 @@ def round(input: Any, *, decimals: int = 0, out: Any = None) -> Any:
         found = _op("round", input * scale) / scale
     else:
         found = _op("round", input / scale) * scale
-    return found if out is None else out.copy_(found)
+    return into("round", out, found)
 
 
 def round_(self: Tensor, *, decimals: int = 0) -> Tensor:
@@ -96,11 +97,11 @@ def index_put_(self: Tensor, indices: Any, values: Any, accumulate: bool = False
     return _op("index_put_", self, _places(self, indices), values, accumulate)
 
 
-def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """The middle number, nans left out; along `dim`, (values, indices)."""
     if dim is None:
-        return _op("nanmedian_all", input)
-    return ValuesAndIndices(_op("nanmedian_dim", input, dim, keepdim))
+        return into("nanmedian", out, _op("nanmedian_all", input))
+    return into("nanmedian", out, ValuesAndIndices(_op("nanmedian_dim", input, dim, keepdim)))
 
 
 def _edges(input: Any, bins: Any, range: Any) -> Any:
@@ -114,7 +115,13 @@ def _edges(input: Any, bins: Any, range: Any) -> Any:
 
 
 def histogram(
-    input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
+    input: Any,
+    bins: Any,
+    *,
+    range: Any = None,
+    weight: Any = None,
+    density: bool = False,
+    out: Any = None,
 ) -> Any:
     """(counts or densities, the bins' edges) of all elements."""
     if input.dtype not in (dtypes.float32, dtypes.float64):
@@ -127,7 +134,7 @@ def histogram(
     weights = None if weight is None else weight.detach().numpy().reshape(-1)
     values = input.detach().numpy().reshape(-1)
     counts = numpy.histogram(values, edges, weights=weights, density=density)[0]
-    return wrap(counts.astype(values.dtype)), wrap(edges.copy())
+    return into("histogram", out, (wrap(counts.astype(values.dtype)), wrap(edges.copy())))
 
 
 def histogramdd(
@@ -154,6 +161,11 @@ def unravel_index(indices: Any, shape: Any) -> tuple:
             "convert: indices.long()",
         )
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    if any(size < 0 for size in sizes):
+        raise ArgumentValueError(
+            f"unravel_index(shape={sizes})",
+            f"'shape' cannot have negative values, but got {sizes}",
+        )
     found: list[Any] = []
     for size in reversed(sizes):
         size = size or 1  # nothing lies in an empty dimension
@@ -180,7 +192,17 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
     return _op("where", hits.any(1).unsqueeze(1), rows, fill_value)
 
 
+def repeat_interleave(
+    input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
+) -> Any:
+    """Each index of a dimension several times in a row; of counts alone, the indices 0, 1, ..."""
+    if repeats is None:
+        input, repeats = _op("range_", 0, input.numel(), 1), input
+    return _op("repeat_interleave", input, repeats, dim, output_size=output_size)
+
+
 FUNCTIONS: dict[str, Callable] = {
+    "repeat_interleave": repeat_interleave,
     "round": round,
     "index_add": index_add,
     "index_put": index_put,
@@ -196,7 +218,7 @@ METHODS: dict[str, Callable] = {
     "round_": round_,
     "index_add": lambda self, *args, **kwargs: index_add(self, *args, **kwargs),
     "index_add_": index_add_,
-    "index_put": lambda self, *args: index_put(self, *args),
+    "index_put": lambda self, *args, **kwargs: index_put(self, *args, **kwargs),
     "index_put_": index_put_,
     "nanmedian": lambda self, *args, **kwargs: nanmedian(self, *args, **kwargs),
     "histogram": lambda self, *args, **kwargs: histogram(self, *args, **kwargs),

@@ -7,7 +7,13 @@ Source: torch's documentation of each function.
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
-from minitorch2.errors import ArgumentTypeError, DimensionError, OperationError, ShapeError
+from minitorch2.errors import (
+    ArgumentTypeError,
+    DimensionError,
+    DtypeError,
+    OperationError,
+    ShapeError,
+)
 from minitorch2.layouts import normalize_dim
 from minitorch2.ops.composites import composite, like
 from minitorch2.ops.infer import describe_value
@@ -62,6 +68,16 @@ composite(
 )
 
 
+def _ends(self, repeats):
+    """The running sum of counts, none of which may be negative."""
+    asked = f"repeat_interleave({describe_value(self)}, {describe_value(repeats)})"
+    if repeats.dtype not in (dtypes.int32, dtypes.int64):
+        raise DtypeError(asked, "repeats has to be Long or Int tensor", "use repeats.long()")
+    if bool((repeats < 0).any()):
+        raise OperationError(asked, "repeats can not be negative")
+    return repeats.cumsum(0)
+
+
 def _repeat_interleave(self, repeats, dim, output_size):
     if dim is None:
         self, dim = self.reshape((-1,)), 0
@@ -80,8 +96,14 @@ def _repeat_interleave(self, repeats, dim, output_size):
                 f"repeats must have the same size as input along dim, but got {size}",
                 "give one count for each index",
             )
-        ends = repeats.cumsum(0)
+        ends = _ends(self, repeats)
         total = int(ends[-1].item()) if size else 0
+        if output_size is not None and output_size != total:
+            raise OperationError(
+                f"repeat_interleave({describe_value(self)}, output_size={output_size})",
+                f"allocated size does not match required size: the counts add up to {total}",
+                "give that, or leave output_size out",
+            )
         places = _op("range_", 0, total, 1, None, None)
         index = (places.unsqueeze(1) >= ends).sum(1)
         return _op("index_select", self, dim, index)

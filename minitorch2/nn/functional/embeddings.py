@@ -17,10 +17,11 @@ from typing import Any
 
 from minitorch2.autograd.function import Function
 from minitorch2.autograd.modes import no_grad
-from minitorch2.creation import arange, tensor
+from minitorch2.creation import tensor
 from minitorch2.dtypes import int64
 from minitorch2.errors import ArgumentValueError
 from minitorch2.nn.functional.rows import row
+from minitorch2.ranges import arange
 
 _embedding, _where, _stack = (row(name) for name in ("embedding", "where", "stack"))
 

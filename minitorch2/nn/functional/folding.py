@@ -13,11 +13,11 @@ one at one element of the kernel.
 import math
 from typing import Any
 
-from minitorch2.creation import eye
 from minitorch2.errors import OperationError
 from minitorch2.nn.functional.rows import row
 from minitorch2.nn.functional.windows import padded, per_dimension, views
 from minitorch2.ops.convolution import output_size as places_of
+from minitorch2.ranges import eye
 
 _stack, _transpose = row("stack"), row("convolution_to_input")
 

@@ -14,10 +14,11 @@ Source: Jaderberg et al., "Spatial transformer networks" (2015); torch.nn.functi
 import itertools
 from typing import Any
 
-from minitorch2.creation import arange, full
+from minitorch2.creation import full
 from minitorch2.dtypes import int64
 from minitorch2.errors import ArgumentValueError, ShapeError
 from minitorch2.nn.functional.rows import row
+from minitorch2.ranges import arange
 
 _where, _stack = row("where"), row("stack")
 

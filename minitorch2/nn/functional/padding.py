@@ -13,9 +13,10 @@ Source: torch.nn.functional.pad.
 from collections.abc import Sequence
 from typing import Any
 
-from minitorch2.creation import arange, full
+from minitorch2.creation import full
 from minitorch2.errors import ArgumentValueError, ShapeError
 from minitorch2.nn.functional.rows import row
+from minitorch2.ranges import arange
 
 _cat = row("cat")
 

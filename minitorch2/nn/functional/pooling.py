@@ -12,10 +12,10 @@ Source: torch.nn.functional.
 import math
 from typing import Any
 
-from minitorch2.creation import arange
 from minitorch2.nn.functional.padding import pad
 from minitorch2.nn.functional.rows import row
 from minitorch2.nn.functional.windows import padded, per_dimension, views
+from minitorch2.ranges import arange
 
 _max_pool_row, _cat = row("max_pool"), row("cat")
 

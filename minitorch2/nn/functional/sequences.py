@@ -12,10 +12,11 @@ Source: Graves et al., "Connectionist temporal classification" (2006); torch.nn.
 
 from typing import Any
 
-from minitorch2.creation import arange, full, tensor
+from minitorch2.creation import full, tensor
 from minitorch2.dtypes import int64
 from minitorch2.errors import ArgumentValueError
 from minitorch2.nn.functional.rows import row
+from minitorch2.ranges import arange
 from minitorch2.tensors import Tensor
 
 _where, _cat, _stack = row("where"), row("cat"), row("stack")

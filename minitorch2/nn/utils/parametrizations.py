@@ -16,13 +16,14 @@ from typing import Any
 from minitorch2 import linalg
 from minitorch2.array_functions import matrix_exp
 from minitorch2.autograd.modes import no_grad
-from minitorch2.creation import eye, randn, zeros_like
+from minitorch2.creation import randn, zeros_like
 from minitorch2.errors import ArgumentValueError
 from minitorch2.nn import functional as F
 from minitorch2.nn.convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from minitorch2.nn.module import Module
 from minitorch2.nn.utils.parametrize import register_parametrization
 from minitorch2.ops.table import lookup
+from minitorch2.ranges import eye
 from minitorch2.tensors import Tensor
 
 _cat = lookup("cat").public

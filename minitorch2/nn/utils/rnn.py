@@ -15,10 +15,11 @@ Source: torch.nn.utils.rnn.
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from minitorch2.creation import arange, empty_like, tensor
+from minitorch2.creation import empty_like, tensor
 from minitorch2.dtypes import int64
 from minitorch2.errors import ArgumentValueError, OperationError
 from minitorch2.ops.table import lookup
+from minitorch2.ranges import arange
 from minitorch2.tensors import Tensor
 
 _cat = lookup("cat").public
