@@ -7,6 +7,9 @@ Source: torch.overrides' documentation names them.
 import sys
 from typing import Any
 
+from minitorch2.autograd.saving import current_graph_task_id as _current_graph_task_id
+from minitorch2.autograd.saving import current_node as _current_autograd_node
+from minitorch2.autograd.saving import will_engine_execute_node as _will_engine_execute_node
 from minitorch2.errors import LinearAlgebraError as _LinAlgError
 from minitorch2.overrides import DisableTorchFunction, DisableTorchFunctionSubclass
 from minitorch2.overrides import disabled_torch_function_impl as _disabled_torch_function_impl
@@ -21,6 +24,9 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "_current_autograd_node",
+    "_current_graph_task_id",
+    "_will_engine_execute_node",
     "DisableTorchFunction",
     "DisableTorchFunctionSubclass",
     "_LinAlgError",

@@ -167,6 +167,13 @@ class GraphFreed(AutogradError):
     remedy = "Pass `retain_graph=True` to the first backward, or run the forward again."
 
 
+class MissingDerivative(AutogradError, NotImplementedError):
+    """A derivative asked for that nobody has written."""
+
+    code = "MT2-0604"
+    remedy = "Write the backward, or keep the operation out of what is differentiated."
+
+
 class ModuleError(Mt2Error, RuntimeError):
     """A module's state that does not fit: missing or unexpected keys, uninitialised parts."""
 
@@ -208,6 +215,12 @@ class KernelError(CompileError):
     """A kernel that could not be generated, compiled or loaded."""
 
     code = "MT2-0805"
+
+
+class BackendCompilerFailed(CompileError):
+    """A backend of the user's own failed, or gave something else than a backend gives."""
+
+    code = "MT2-0807"
 
 
 class TraceError(CompileError, ValueError):

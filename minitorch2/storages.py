@@ -5,14 +5,38 @@ alive; None on the meta device). Out: numpy views on it, one for each layout ask
 
 Each write bumps `version`. Autograd compares it with the version it saw when it saved a tensor.
 
+# Note [Inference tensors]
+Memory made inside inference_mode has no version: it is nan, which no write changes and which equals
+nothing, itself included. A tensor over it cannot be saved for a backward, nor written outside of
+inference mode. `Births.threads` counts the threads that are inside, so that making a tensor costs
+one look at a number where none is.
+
 Source: PyTorch's Storage/version-counter split (its "Autograd mechanics" notes).
 """
+
+import threading
 
 import numpy
 
 from minitorch2.devices import META, device
 from minitorch2.dtypes import dtype
 from minitorch2.layouts import Layout
+
+
+class Births(threading.local):
+    """Whether this thread makes inference tensors; on the class, how many threads do."""
+
+    threads = 0
+    inference = False
+
+
+births = Births()
+NO_VERSION = float("nan")
+
+
+def first_version() -> float:
+    """The version of memory made now."""
+    return NO_VERSION if births.inference else 0
 
 
 class Storage:
@@ -26,7 +50,7 @@ class Storage:
 
     def __init__(self, where: device, nbytes: int, block: "numpy.ndarray | None"):
         self.device, self.nbytes, self.block = where, nbytes, block
-        self.version = 0
+        self.version: int | float = 0
         self.graph_version = 0
         self._bytes: numpy.ndarray | None = None
 
@@ -71,8 +95,23 @@ def meta_storage(where: device = META) -> Storage:
 
 def storage_of_array(array: numpy.ndarray, where: device) -> Storage:
     """A storage that shares the memory of a numpy array (its span from the first element on)."""
-    if array.flags.c_contiguous or array.flags.f_contiguous:
-        return Storage(where, array.nbytes, array)
-    pairs = zip(array.shape, array.strides, strict=True)
-    span = sum((size - 1) * stride for size, stride in pairs) + array.itemsize
-    return Storage(where, span, array)
+    span = array.nbytes
+    if not (array.flags.c_contiguous or array.flags.f_contiguous):
+        pairs = zip(array.shape, array.strides, strict=True)
+        span = sum((size - 1) * stride for size, stride in pairs) + array.itemsize
+    storage = Storage(where, span, array)
+    if Births.threads:
+        storage.version = first_version()
+    return storage
+
+
+def count_births(inference: bool) -> bool:
+    """Say whether this thread makes inference tensors from now on; what it did before."""
+    before = births.inference
+    births.inference = inference
+    with _lock:
+        Births.threads += inference - before
+    return before
+
+
+_lock = threading.Lock()

@@ -10,6 +10,7 @@ it back to None, so comparing it by identity is a valid fast check.
 Source: field layout measured for cheap guards; the semantics are those of torch.Tensor.
 """
 
+import warnings
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from minitorch2 import dtypes
 from minitorch2.devices import CPU, META, device
 from minitorch2.errors import AutogradError
 from minitorch2.layouts import Layout, contiguous, element_count, row_major
-from minitorch2.storages import Storage, meta_storage, storage_of_array
+from minitorch2.storages import Births, Storage, first_version, meta_storage, storage_of_array
 
 
 class Size(tuple):
@@ -118,6 +119,8 @@ class Tensor:
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise AutogradError(f"requires_grad = {value!r}", "requires_grad must be a bool")
         if not value and self.grad_fn is not None:
             raise AutogradError(
                 "requires_grad = False on a tensor with a history",
@@ -130,8 +133,12 @@ class Tensor:
                 "only Tensors of floating point and complex dtype can require gradients",
                 "convert it first: x.float()",
             )
-        self._requires_grad = bool(value)
+        self._requires_grad = value
         self.key = None
+
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise AutogradError("del x.requires_grad", "requires_grad must be a bool")
 
     @property
     def is_leaf(self) -> bool:
@@ -147,22 +154,77 @@ class Tensor:
         return self._node
 
     @property
+    def output_nr(self) -> int:
+        """Which of its node's outputs this tensor is."""
+        return self._output
+
+    @property
+    def _base(self) -> "Tensor | None":
+        return None if self._view is None else self._view.base
+
+    def _is_view(self) -> bool:
+        return self._view is not None
+
+    @property
     def grad(self) -> "Tensor | None":
         """The gradient accumulated by backward passes, or None."""
+        if self._grad is None and self._node is not None and not self._retains_grad:
+            warn_of_missing_grad()
         return self._grad
 
     @grad.setter
     def grad(self, value: "Tensor | None") -> None:
         if value is not None:
-            if not isinstance(value, Tensor):
-                raise TypeError(f"assigned grad expected to be a Tensor, got {type(value)}")
-            if value.shape != self.shape:
-                raise AutogradError(
-                    f"x.grad = tensor of shape {list(value.shape)}",
-                    f"assigned grad has data of a different size; x has {list(self.shape)}",
-                    "assign a gradient of x's own shape",
-                )
+            self._check_grad(value)
         self._grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
+    def _check_grad(self, value: "Tensor") -> None:
+        if not isinstance(value, Tensor):
+            raise TypeError(
+                "assigned grad expected to be a Tensor or None but got grad of type "
+                f"{type(value).__name__}"
+            )
+        if value is self:
+            raise AutogradError("x.grad = x", "can't assign Variable as its own grad")
+        if value.shape != self.shape:
+            raise AutogradError(
+                f"x.grad = tensor of shape {list(value.shape)}",
+                f"assigned grad has data of a different size: attempting to assign a gradient of "
+                f"size {list(value.shape)} to a tensor of size {list(self.shape)}",
+                "assign a gradient of x's own shape",
+            )
+        wanted = self.grad_dtype if self._node is None else self.dtype
+        if wanted is not None and value.dtype is not wanted:
+            raise AutogradError(
+                f"x.grad = tensor of dtype {value.dtype}",
+                f"attempting to assign a gradient with dtype '{_NAMES.get(value.dtype.name)}' to a "
+                f"tensor with grad_dtype '{_NAMES.get(wanted.name)}'",
+                "convert the gradient, or set x.grad_dtype",
+            )
+
+    @property
+    def grad_dtype(self) -> "dtypes.dtype | None":
+        """The dtype that a leaf's gradient is converted to; None where it stays as it comes."""
+        if self.grad_fn is not None:
+            raise AutogradError("x.grad_dtype", "grad_dtype can only be accessed on leaf tensors.")
+        return self.__dict__.get("_grad_dtype", self.dtype)
+
+    @grad_dtype.setter
+    def grad_dtype(self, value: "dtypes.dtype | None") -> None:
+        if self.grad_fn is not None:
+            raise AutogradError("x.grad_dtype", "grad_dtype can only be set on leaf tensors.")
+        if self._grad is not None and value is not None and self._grad.dtype is not value:
+            raise AutogradError(
+                f"x.grad_dtype = {value}",
+                f"Cannot set grad_dtype to {value} because there is already a gradient of dtype "
+                f"{self._grad.dtype}",
+                "set x.grad = None first",
+            )
+        self.__dict__["_grad_dtype"] = value
 
     @property
     def data(self) -> "Tensor":
@@ -172,17 +234,42 @@ class Tensor:
 
     @data.setter
     def data(self, value: "Tensor") -> None:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        if self.requires_grad and not value.dtype.differentiable:
+            raise AutogradError(
+                f"x.data = tensor of dtype {value.dtype}",
+                "data set to a tensor that requires gradients must be floating point or complex "
+                "dtype",
+            )
         self.storage, self.layout = value.storage, value.layout
         self.dtype, self._array, self.key = value.dtype, value._array, None
+
+    @data.deleter
+    def data(self) -> None:
+        raise AutogradError(
+            "del x.data", "Deleting tensor data is not allowed. Delete tensor instead!"
+        )
 
     @property
     def _version(self) -> int:
         """How often the storage was written."""
-        return self.storage.version
+        version = self.storage.version
+        if version != version:
+            raise AutogradError("x._version", "Inference tensors do not track version counter.")
+        return version  # type: ignore[return-value]
 
     def set_history(self, node: Any, output: int = 0) -> None:
         """Make this tensor the `output`-th result of an autograd node."""
+        if self._retains_grad:
+            self.move_retained(self._node, self._output, node, output)
         self._node, self._output, self.key = node, output, None
+
+    def move_retained(self, old: Any, at: int, node: Any, output: int) -> None:
+        """Let the gradient that retain_grad() keeps be that of what the tensor now is."""
+        kept = old.hooks.retained.pop(at, None) if old is not None and old.hooks else None
+        if kept is not None and node is not None:
+            node.with_hooks().retained[output] = kept
 
     def __class_getitem__(cls, item: Any) -> Any:
         return cls
@@ -230,6 +317,23 @@ class Tensor:
         __int__: Any
         __bool__: Any
         __index__: Any
+
+
+_NAMES = {
+    "float32": "Float", "float64": "double", "float16": "Half", "bfloat16": "BFloat16",
+    "complex64": "ComplexFloat", "complex128": "ComplexDouble", "int64": "Long", "int32": "Int",
+}  # fmt: skip
+
+
+def warn_of_missing_grad() -> None:
+    """What torch says where the gradient of a tensor that is no leaf is asked for."""
+    warnings.warn(
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
+        "attribute won't be populated during autograd.backward(). If you indeed want the .grad "
+        "field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor.",
+        UserWarning,
+        stacklevel=3,
+    )
 
 
 def _legacy_parts(parts: tuple, device: Any = None) -> tuple:
@@ -290,7 +394,8 @@ def fresh(array: numpy.ndarray, element: dtypes.dtype, where: device) -> Tensor:
     """A tensor that owns a row-major array just made: every field set here, no call in between."""
     storage = _new_storage(Storage)
     storage.device, storage.nbytes, storage.block = where, array.nbytes, array
-    storage.version = storage.graph_version = 0
+    storage.version = first_version() if Births.threads else 0
+    storage.graph_version = 0
     storage._bytes = None
     tensor = _new_tensor(Tensor)
     tensor.storage, tensor.layout, tensor.dtype = storage, row_major(array.shape), element

@@ -3,12 +3,15 @@
 Files, in reading order:
 
 graph       nodes, edges and saved tensors
+op_nodes    the nodes of op rows
 views       histories of views and of writes through them
 record      runs an operation and records its vjp
 anomaly     detect_anomaly: a backward that fails names the line of its forward
+hooks       what users have run on gradients meanwhile
 engine      walks the graph backwards
 saving      what users do with saved tensors and nodes
 modes       no_grad, enable_grad, inference_mode
+contexts    what the forward and the backward of a user's Function share
 function    autograd.Function, for derivatives written by the user
 gradcheck   compares vjps with finite differences
 public      backward, grad and the names of torch.autograd

@@ -4,11 +4,15 @@ In: output tensors with gradients. Out: `.grad` of the leaves, or the gradients 
 It is plain Python over the dispatcher, so tracing it gives the graph of the backward; around each
 vjp it enters the Origin of the forward operation, so every gradient knows its user line.
 
+Every node that can be reached runs, as in torch: where no gradient arrived, hooks and the backwards
+that users wrote see None (or the zeros they ask for), rows have nothing to do.
+
 Source: PyTorch's engine, without its threads; dependencies are counted as in Kahn's algorithm.
 """
 
 import heapq
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from minitorch2.autograd.anomaly import active
@@ -18,17 +22,13 @@ from minitorch2.autograd.graph import (
     edge_of,
     fit_gradient,
     spec_of,
-    zeros_like_spec,
 )
+from minitorch2.autograd.hooks import accumulated, after_leaf, apply_with_hooks, before_leaf, hooked
 from minitorch2.batching.backward import any_batched, run_hidden
 from minitorch2.dispatch import call, state
 from minitorch2.errors import AutogradError
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
-
-
-def _accumulated(old: Any, new: Any) -> Any:
-    return new if old is None else call(lookup("add"), (old, new, 1))
 
 
 def _dependencies(roots: list[Node]) -> tuple[dict[Node, int], dict[int, int]]:
@@ -42,7 +42,7 @@ def _dependencies(roots: list[Node]) -> tuple[dict[Node, int], dict[int, int]]:
                 continue
             target = edge.target
             if isinstance(target, Tensor):
-                if target._hooks:
+                if target._hooks is not None:
                     leaves[id(target)] = leaves.get(id(target), 0) + 1
             elif target in counts:
                 counts[target] += 1
@@ -55,7 +55,9 @@ def _dependencies(roots: list[Node]) -> tuple[dict[Node, int], dict[int, int]]:
 class _Run:
     """One walk: gradients waiting at nodes and leaves, and those to hand out at the end."""
 
-    def __init__(self, wanted: "list[Edge] | None"):
+    numbers = itertools.count()
+
+    def __init__(self, wanted: "list[Edge] | None", accumulate: bool = True):
         self.waiting: dict[Node, list[Any]] = {}
         self.leaves: dict[int, tuple[Tensor, Any]] = {}
         self.wanted = wanted
@@ -64,6 +66,11 @@ class _Run:
         self.wanted_keys = {(id(e.target), e.index) for e in wanted or ()}
         self.nodes: dict[Node, int] = {}  # all that can be reached
         self.anomaly = active() if state.modes else None
+        self.number = next(_Run.numbers)
+        self.node: Node | None = None  # the one that runs now
+        self.needed: set[Node] | None = None  # those that run at all; None: every one
+        self.accumulate = accumulate  # into the leaves, or for grad()
+        self.callbacks: list[Callable[[], Any]] = []
 
     def reaches(self, tensor: Tensor) -> bool:
         """Whether the gradient of a tensor is computed in this walk."""
@@ -77,17 +84,16 @@ class _Run:
         target, index = edge
         if isinstance(target, Tensor):
             found = self.leaves.get(id(target))
-            self.leaves[id(target)] = (target, _accumulated(found and found[1], grad))
+            self.leaves[id(target)] = (target, accumulated(found and found[1], grad))
             return
         slots = self.waiting.get(target)
         if slots is None:
             slots = self.waiting[target] = [None] * len(target.outputs)
-        old = slots[index]
-        slots[index] = grad if old is None else _accumulated(old, grad)
+        slots[index] = accumulated(slots[index], grad)
 
 
 def run_backward(
-    outputs: list[Tensor],
+    outputs: "Sequence[Tensor | Edge]",
     gradients: list[Tensor],
     retain_graph: bool,
     create_graph: bool,
@@ -101,10 +107,11 @@ def run_backward(
     edges = None
     if inputs is not None:
         edges = [each if isinstance(each, Edge) else edge_of(each) for each in inputs]
-    run = _Run([edge for edge in edges if edge is not None] if edges is not None else None)
+    known = None if edges is None else [edge for edge in edges if edge is not None]
+    run = _Run(known, accumulate)
     roots = []
     for output, gradient in zip(outputs, gradients, strict=True):
-        edge = edge_of(output)
+        edge = output if isinstance(output, Edge) else edge_of(output)
         if edge is None:
             raise AutogradError(
                 "backward of a tensor",
@@ -120,7 +127,10 @@ def run_backward(
     state.grad_enabled, state.autocast = create_graph, None  # dtypes are the forward's
     try:
         _walk(run, roots, retain_graph, accumulate)
-        return _finish(run, edges, accumulate)
+        found = _finish(run, edges, accumulate)
+        while run.callbacks:
+            run.callbacks.pop(0)()
+        return found
     finally:
         state.grad_enabled, state.autocast, state.backward = before
 
@@ -128,14 +138,14 @@ def run_backward(
 def _walk(run: _Run, roots: list[Node], retain_graph: bool, accumulate: bool) -> None:
     counts, leaves = _dependencies(roots)
     run.nodes = counts
-    needed = None if run.wanted is None else _leading_to(run, roots)
+    run.needed = None if run.wanted is None else _leading_to(run, roots, accumulate)
     ready = [(-node.sequence, id(node), node) for node in counts if counts[node] == 0]
     heapq.heapify(ready)
     while ready:
         _, _, node = heapq.heappop(ready)
         grads = run.waiting.pop(node, None)
         if grads is not None:
-            _run_node(run, node, grads, needed is None or node in needed, retain_graph)
+            _run_node(run, node, grads, retain_graph)
         for edge in node.edges:
             if edge is None:
                 continue
@@ -150,30 +160,39 @@ def _walk(run: _Run, roots: list[Node], retain_graph: bool, accumulate: bool) ->
                     _finish_leaf(run, *run.leaves.pop(id(target)), accumulate)
 
 
-def _run_node(run: _Run, node: Node, grads: list[Any], needed: bool, retain_graph: bool) -> None:
+def _run_node(run: _Run, node: Node, grads: list[Any], retain_graph: bool) -> None:
     """Run one node under the Origin of its forward operation, and pass its gradients on."""
     origin = state.origin
     if node.origin is not None:
         state.origin = node.origin.derived(f"vjp of {node.label}")
+    run.node = node
     try:
         if node.hooks is not None or run.wanted is not None:
-            grads = _hooked(run, node, grads)
-        if not needed:
+            grads = hooked(run, node, grads)
+        if run.needed is not None and node not in run.needed:
             return
         anomaly = run.anomaly
-        found = _apply(node, grads) if anomaly is None else anomaly.run(_apply, node, grads)
+        found = (
+            apply_with_hooks(node, grads)
+            if anomaly is None
+            else anomaly.run(apply_with_hooks, node, grads)
+        )
         if not retain_graph:
             node.release()
         for edge, gradient in zip(node.edges, found, strict=False):
-            if edge is not None and gradient is not None:
+            if edge is not None:
                 run.deliver(edge, gradient)
     finally:
+        run.node = None
         if state.origin is not origin:
             state.origin = origin
 
 
-def _leading_to(run: _Run, roots: list[Node]) -> set[Node]:
-    """Nodes from which a wanted input can be reached; the others need not run."""
+def _leading_to(run: _Run, roots: list[Node], themselves: bool) -> set[Node]:
+    """Nodes from which a wanted input can be reached; the others need not run.
+
+    With `themselves`, the nodes that made the wanted inputs run, too, as in torch's backward().
+    """
     order: list[Node] = []
     seen: set[Node] = set()
     stack: list[tuple[Node, bool]] = [(root, False) for root in roots]
@@ -187,6 +206,8 @@ def _leading_to(run: _Run, roots: list[Node]) -> set[Node]:
             targets = [edge.target for edge in node.edges if edge is not None]
             stack.extend((target, False) for target in targets if isinstance(target, Node))
     needed: set[Node] = set()
+    if themselves:
+        needed = {e.target for e in run.wanted or () if isinstance(e.target, Node)} & seen
     for node in order:
         for edge in node.edges:
             if edge is not None and (
@@ -198,58 +219,14 @@ def _leading_to(run: _Run, roots: list[Node]) -> set[Node]:
     return needed
 
 
-def _hooked(run: _Run, node: Node, grads: list[Any]) -> list[Any]:
-    """Run the hooks of a node's outputs; keep the gradients that were asked for."""
-    hooks = node.hooks
-    for index, grad in enumerate(grads):
-        if grad is None:
-            continue
-        if hooks is not None:
-            for hook in list(hooks.tensor.get(index, {}).values()):
-                run.taken.add(id(grad.storage))  # the hook may keep it
-                changed = hook(grad)
-                grad = grad if changed is None else changed
-            grads[index] = grad
-            retained = hooks.retained.get(index)
-            tensor = retained() if retained is not None else None
-            if tensor is not None:
-                tensor._grad = _accumulated(tensor._grad, grad)
-        if (id(node), index) in run.wanted_keys:
-            run.captured[id(node), index] = grad
-    return grads
-
-
-def _apply(node: Node, grads: list[Any]) -> tuple:
-    """Run one node, with its own hooks around."""
-    if len(grads) > 1 and node.fills_missing:
-        grads = [
-            zeros_like_spec(spec) if grad is None and spec.dtype.differentiable else grad
-            for grad, spec in zip(grads, node.outputs, strict=True)
-        ]
-    if node.hooks is None:
-        return node.apply(tuple(grads))
-    for hook in list(node.hooks.pre.values()):
-        changed = hook(tuple(grads))
-        if changed is not None:
-            grads = list(changed) if isinstance(changed, tuple) else [changed]
-    found = node.apply(tuple(grads))
-    for hook in list(node.hooks.post.values()):
-        changed = hook(found, tuple(grads))
-        if changed is not None:
-            found = changed if isinstance(changed, tuple) else (changed,)
-    return found
-
-
-def _finish_leaf(run: _Run, leaf: Tensor, gradient: Tensor, accumulate: bool) -> None:
+def _finish_leaf(run: _Run, leaf: Tensor, gradient: Any, accumulate: bool) -> None:
     """Run a leaf's hooks on its gradient, and accumulate or hand it out."""
     if run.wanted is not None and (id(leaf), 0) not in run.wanted_keys:
         return
-    for hook in list((leaf._hooks or {}).get("grad", {}).values()):
-        run.taken.add(id(gradient.storage))
-        changed = hook(gradient)
-        gradient = gradient if changed is None else changed
-    if accumulate:
+    gradient = before_leaf(run, leaf, gradient, accumulate)
+    if accumulate and gradient is not None:
         _accumulate_into(leaf, gradient, run.taken)
+        after_leaf(leaf, gradient)
     run.captured[id(leaf), 0] = gradient
 
 
@@ -294,8 +271,6 @@ def _accumulate_into(leaf: Tensor, gradient: Tensor, taken: set[int]) -> None:
         taken.add(id(owned.storage))
         leaf._grad = owned
     elif state.grad_enabled:
-        leaf._grad = _accumulated(old, gradient)
+        leaf._grad = accumulated(old, gradient)
     else:
-        call(lookup("copy_"), (old, _accumulated(old, gradient), False))
-    for hook in list((leaf._hooks or {}).get("after", {}).values()):
-        hook(leaf)
+        call(lookup("copy_"), (old, accumulated(old, gradient), False))

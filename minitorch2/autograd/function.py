@@ -1,103 +1,51 @@
 """autograd.Function: operations whose derivative the user writes.
 
 In: a subclass with static `forward(ctx, ...)` and `backward(ctx, *grads)`. Out: `apply`, which runs
-the forward without recording and adds one node that calls the user's backward.
+the forward without recording; what it returns gets one node, which calls the user's backward.
+
+    >>> import minitorch2 as torch
+    >>> class Double(torch.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         return x * 2
+    ...     @staticmethod
+    ...     def backward(ctx, grad):
+    ...         return grad * 2
+    >>> Double.apply(torch.ones(2, requires_grad=True))
+    tensor([2., 2.], grad_fn=<DoubleBackward>)
+
+What forward sets on `ctx`, backward and `result.grad_fn` find there. An output that is an input, or
+a view of one, stays a view; writing into it is refused: the write's history would take the place
+of the user's backward.
 
 Source: torch's "Extending autograd".
 """
 
+import functools
+import inspect
+import warnings
 from typing import Any, NamedTuple
 
-from minitorch2.autograd.anomaly import origin_now
-from minitorch2.autograd.graph import Node, SavedTensor, edge_of, spec_of
+from minitorch2.autograd.contexts import (
+    BackwardCFunction,
+    FunctionCtx,
+    Refusing,
+    backward_of,
+    no_backward,
+)
+from minitorch2.autograd.graph import Node, SavedTensor, edge_of
+from minitorch2.autograd.record import check_write, record_write
+from minitorch2.autograd.views import CUSTOM, MULTIPLE, View
 from minitorch2.batching.backward import any_batched
 from minitorch2.batching.batched import Batched
 from minitorch2.batching.mode import VmapMode
 from minitorch2.dispatch import call, state
-from minitorch2.errors import AutogradError, GraphFreed
+from minitorch2.errors import AutogradError, MissingDerivative
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
 
 
-class FunctionCtx:
-    """What forward and backward share: saved tensors and anything set as an attribute."""
-
-    def __init__(self) -> None:
-        self._to_save: tuple = ()
-        self._saved: list[Any] | None = None
-        self._node: FunctionNode | None = None
-        self._dirty: tuple = ()
-        self._not_differentiable: tuple = ()
-        self._materialize = True
-        self.needs_input_grad: tuple[bool, ...] = ()
-
-    def save_for_backward(self, *tensors: Any) -> None:
-        """Keep tensors (or None) for the backward, checked against later writes."""
-        self._to_save = tensors
-
-    def mark_dirty(self, *tensors: Tensor) -> None:
-        """Declare inputs that forward wrote in place and returned."""
-        self._dirty = tensors
-
-    def mark_non_differentiable(self, *tensors: Tensor) -> None:
-        """Declare outputs that have no gradient."""
-        self._not_differentiable = tensors
-
-    def set_materialize_grads(self, value: bool) -> None:
-        """Whether missing gradients reach backward as zeros (the default) or as None."""
-        self._materialize = value
-
-    @property
-    def saved_tensors(self) -> tuple:
-        """The tensors given to save_for_backward."""
-        if self._saved is None:
-            raise GraphFreed(
-                "ctx.saved_tensors",
-                "Trying to backward through the graph a second "
-                "time: the saved values have already been freed",
-            )
-        return tuple(
-            None if saved is None else saved.unpack(self._node, "saved tensor")
-            for saved in self._saved
-        )
-
-
-class FunctionNode(Node):
-    """The node of one `apply`."""
-
-    __slots__ = ("function", "ctx")
-    fills_missing = False  # the user may want to see which are missing
-
-    def __init__(self, function: type, ctx: FunctionCtx, edges: tuple, outputs: tuple):
-        super().__init__(f"{function.__name__}Backward", edges, outputs, origin_now())
-        self.function, self.ctx = function, ctx
-
-    def apply(self, grads: tuple) -> tuple:
-        """Call the user's backward; one gradient for each argument of forward."""
-        if self.ctx._materialize:
-            grads = tuple(
-                call(lookup("full"), (tuple(spec.shape), 0, spec.dtype, spec.device))
-                if grad is None
-                else grad
-                for grad, spec in zip(grads, self.outputs, strict=True)
-            )
-        found = self.function.backward(self.ctx, *grads)  # type: ignore[attr-defined]
-        found = found if isinstance(found, tuple) else (found,)
-        count = len(self.edges)
-        if len(found) < count or any(value is not None for value in found[count:]):
-            raise AutogradError(
-                f"the backward of {self.function.__name__}",
-                f"returned an incorrect number of gradients (expected {count}, got {len(found)})",
-                "return one gradient, or None, for each argument of forward",
-            )
-        return found[:count]
-
-    def release(self) -> None:
-        """Free the saved tensors."""
-        self.ctx._saved = None
-
-
-class Function:
+class Function(FunctionCtx):
     """Base class: define static methods `forward(ctx, ...)` and `backward(ctx, *grads)`.
 
     With `setup_context(ctx, inputs, output)` defined, forward takes no ctx. Under vmap, either
@@ -106,78 +54,226 @@ class Function:
     """
 
     generate_vmap_rule = False
+    clear_saved_tensors_on_access = False
+    _backward_cls: Any = BackwardCFunction
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        fields = {"_forward_cls": cls, "__module__": cls.__module__, "__slots__": ()}
+        cls._backward_cls = type(f"{cls.__name__}Backward", (BackwardCFunction,), fields)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all "
+            "static, so you should invoke them on the class itself.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise AutogradError(
+            f"{type(self).__name__}(...)",
+            "Legacy autograd function with non-static forward method is deprecated",
+            f"make forward and backward static methods and call {type(self).__name__}.apply(...)",
+        )
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
         """Compute the outputs; to be overridden."""
-        raise NotImplementedError("You must implement the forward function for custom Function.")
+        raise NotImplementedError(
+            "You must implement the forward function for custom autograd.Function."
+        )
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        """Compute the inputs' gradients; to be overridden."""
-        raise NotImplementedError("You must implement the backward for your custom Function.")
+    def setup_context(ctx: Any, inputs: tuple, output: Any) -> Any:
+        """Keep on `ctx` what backward needs, where forward takes no ctx."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    backward = vjp = staticmethod(no_backward)
+
+    @staticmethod
+    def jvp(ctx: Any, *grads: Any) -> Any:
+        """Compute the outputs' tangents from the inputs'; to be overridden."""
+        raise MissingDerivative(
+            "the jvp of an autograd.Function",
+            "You must implement the jvp function for custom autograd.Function to use it with "
+            "forward mode AD.",
+        )
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        """Compute outputs of a batch and their batch dimensions; to be overridden."""
+        raise NotImplementedError("To use autograd.Function with vmap, override vmap")
 
     @classmethod
-    def apply(cls, *args: Any) -> Any:
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run forward and record it."""
+        with_setup = cls.setup_context is not Function.setup_context
+        if with_setup:
+            bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+            bound.apply_defaults()
+            args, kwargs = bound.args, bound.kwargs
         if state.modes and any_batched(args):
             return apply_to_batch(cls, args)
         ctx = FunctionCtx()
+        ctx._once = cls.clear_saved_tensors_on_access
         ctx.needs_input_grad = tuple(
             isinstance(a, Tensor) and a.requires_grad and state.grad_enabled for a in args
         )
         before = state.grad_enabled
         state.grad_enabled = False
         try:
-            setup = getattr(cls, "setup_context", None)
-            output = cls.forward(*args) if setup is not None else cls.forward(ctx, *args)
-            if setup is not None:
-                setup(ctx, args, output)
+            if with_setup:
+                output = cls.forward(*args, **kwargs)
+                cls.setup_context(ctx, args, output)
+            else:
+                output = cls.forward(ctx, *args, **kwargs)
         finally:
             state.grad_enabled = before
-        if any(ctx.needs_input_grad):
-            output = _connect(cls, ctx, args, output)
-        return output
+        return _connected(cls, ctx, args, output)
 
 
-def _connect(cls: type, ctx: FunctionCtx, args: tuple, output: Any) -> Any:
-    """Give the outputs a FunctionNode."""
+def _connected(cls: Any, ctx: FunctionCtx, args: tuple, output: Any) -> Any:
+    """The output, with a node of the Function behind its tensors."""
     many = isinstance(output, (tuple, list))
     outputs = list(output) if many else [output]
     inputs = {id(a) for a in args if isinstance(a, Tensor)}
-    dirty = {id(t) for t in ctx._dirty}
-    outputs = [
-        call(lookup("alias"), (t,)).data
-        if isinstance(t, Tensor) and id(t) in inputs and id(t) not in dirty
-        else t
-        for t in outputs
-    ]
-    tensors = [t for t in outputs if isinstance(t, Tensor)]
-    edges = tuple(edge_of(a) for a in args)
-    node = FunctionNode(cls, ctx, edges, tuple(spec_of(t) for t in tensors))
-    skip = {id(t) for t in ctx._not_differentiable}
-    for index, tensor in enumerate(tensors):
-        if id(tensor) not in skip and tensor.dtype.differentiable:
-            tensor._requires_grad = False
-            tensor.set_history(node, index)
-    made = {id(t): index for index, t in enumerate(tensors)}
-    ctx._node = node
-    ctx._saved = [None if t is None else SavedTensor(t, made.get(id(t))) for t in ctx._to_save]
-    return type(output)(outputs) if many else outputs[0]
+    dirty = {id(t) for t in ctx.dirty_tensors}
+    if dirty:
+        _check_dirty(cls, ctx, inputs, outputs)
+    node = None
+    if any(ctx.needs_input_grad):
+        edges = tuple([edge_of(a) for a in args if isinstance(a, Tensor)])
+        node = cls._backward_cls(ctx, args, outputs, edges)
+    tensors = [each for each in outputs if isinstance(each, Tensor)]
+    places = {id(tensor): index for index, tensor in enumerate(tensors)}
+    found: dict[int, Tensor] = {}  # what each tensor that forward returned becomes
+    for tensor in tensors:
+        key = id(tensor)
+        if key in found:
+            continue
+        seen = found[key] = _as_view(tensor) if key in inputs - dirty else tensor
+        if key not in dirty:
+            _mark_view(seen, len(tensors) > 1)
+        if node is not None and places[key] not in node.without and seen.dtype.differentiable:
+            _give_history(node, seen, places[key], key in dirty)
+    if node is not None:
+        kept = [None if id(t) in inputs - dirty else places.get(id(t)) for t in ctx.to_save]
+        ctx._saved = [
+            SavedTensor.nothing() if t is None else SavedTensor(t, at)
+            for t, at in zip(ctx.to_save, kept, strict=True)
+        ]
+        ctx.to_save = ()
+    if not many:
+        return found[id(output)] if isinstance(output, Tensor) else output
+    return type(output)([found.get(id(each), each) for each in outputs])
+
+
+def _give_history(node: Node, tensor: Tensor, index: int, dirty: bool) -> None:
+    """Make a tensor the `index`-th result of a Function's node."""
+    if not dirty:
+        tensor._requires_grad = False
+        tensor.set_history(node, index)
+    elif tensor._view is None:
+        tensor.set_history(node, index)
+        tensor.storage.graph_version += 1
+    else:  # what was written into a view becomes part of its base's history
+        source = Tensor(tensor.storage, tensor.layout, tensor.dtype, tensor._array)
+        source.set_history(node, index)
+        record_write(tensor, source)
+
+
+def _as_view(tensor: Tensor) -> Tensor:
+    """An input that forward returned as it came: a view of it."""
+    before, state.grad_enabled = state.grad_enabled, False
+    try:
+        found = call(lookup("alias"), (tensor,))
+    finally:
+        state.grad_enabled = before
+    if type(found) is Tensor:
+        found.__class__ = type(tensor)
+    return found
+
+
+def _mark_view(tensor: Tensor, several: bool) -> None:
+    """Views that a custom Function made are not to be written into."""
+    view = tensor._view
+    if view is not None and state.grad_enabled:
+        tensor._view = View(view.base, view.steps, tensor.storage.graph_version)
+        tensor._view.kind = MULTIPLE if several else CUSTOM
+
+
+def _check_dirty(cls: Any, ctx: FunctionCtx, inputs: set, outputs: list) -> None:
+    """Refuse what mark_dirty cannot mean."""
+    returned = {id(each) for each in outputs}
+    for tensor in ctx.dirty_tensors:
+        if id(tensor) not in inputs:
+            if tensor._view is not None:
+                raise AutogradError(
+                    f"{cls.__name__}: ctx.mark_dirty",
+                    "received a tensor that was not an input.",
+                    "only inputs that forward wrote are dirty",
+                )
+            warnings.warn(
+                "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an "
+                "input, there is no need to pass it to mark_dirty().",
+                stacklevel=4,
+            )
+            continue
+        if id(tensor) not in returned:
+            raise AutogradError(
+                f"{cls.__name__}: ctx.mark_dirty",
+                "Some elements marked as dirty during the forward method were not returned as "
+                "output. The inputs that are modified inplace must all be outputs of the Function.",
+            )
+        check_write(tensor, tensor)
+        many = sum(isinstance(each, Tensor) for each in outputs) > 1
+        if tensor._view is not None and many and any(ctx.needs_input_grad):
+            raise AutogradError(
+                f"{cls.__name__}: ctx.mark_dirty",
+                "your Function modifies inplace an input that is a view of another Tensor, and "
+                "returns more than one Tensor",
+                "give it the base, or a clone",
+            )
+
+
+class InplaceFunction(Function):
+    """A Function that may write into its first argument."""
+
+    def __init__(self, inplace: bool = False):
+        super().__init__()
+        self.inplace = inplace
 
 
 def once_differentiable(function: Any) -> Any:
     """Decorates a backward that cannot itself be differentiated."""
 
+    @functools.wraps(function)
     def wrapper(ctx: Any, *grads: Any) -> Any:
         before = state.grad_enabled
         state.grad_enabled = False
         try:
-            return function(ctx, *grads)
+            found = function(ctx, *grads)
         finally:
             state.grad_enabled = before
+        asked = any(isinstance(each, Tensor) and each.requires_grad for each in grads)
+        if not (before and asked):
+            return found
+        outputs = found if isinstance(found, tuple) else (found,)
+        tensors = [each for each in outputs if isinstance(each, Tensor)]
+        node = Refusing(tensors)
+        fresh = iter([_refused(node, each, at) for at, each in enumerate(tensors)])
+        outputs = tuple(next(fresh) if isinstance(each, Tensor) else each for each in outputs)
+        return outputs if isinstance(found, tuple) else outputs[0]
 
     return wrapper
+
+
+def _refused(node: Node, tensor: Tensor, index: int) -> Tensor:
+    alias = Tensor(tensor.storage, tensor.layout, tensor.dtype, tensor._array)
+    if alias.dtype.differentiable:
+        alias.set_history(node, index)
+    return alias
 
 
 class VmapInfo(NamedTuple):
@@ -194,7 +290,7 @@ def apply_to_batch(cls: Any, args: tuple) -> Any:
     seen = [mode.hidden(value) for value in args]
     hidden = tuple(value for value, _ in seen)
     dims = tuple(0 if is_batched else None for _, is_batched in seen)
-    own = getattr(cls, "vmap", None)
+    own = None if cls.vmap is Function.vmap else cls.vmap
     before = state.modes
     state.modes = before[: before.index(mode)]
     try:
@@ -235,7 +331,7 @@ class _SeenContext(FunctionCtx):
     def save_for_backward(self, *tensors: Any) -> None:
         seen = [self.mode.hidden(value) for value in tensors]
         self.flags = tuple(is_batched for _, is_batched in seen)
-        self._to_save = tuple(value for value, _ in seen)
+        self.to_save = tuple(value for value, _ in seen)
 
     @property
     def saved_tensors(self) -> tuple:
@@ -255,17 +351,17 @@ def _for_batch(cls: Any, mode: VmapMode, dims: tuple) -> Any:
                 value if dim is None else mode.wrapped(value)
                 for value, dim in zip(hidden, dims, strict=True)
             )
-            setup = getattr(cls, "setup_context", None)
-            if setup is None:
+            setup = cls.setup_context
+            if setup is Function.setup_context:
                 output = mode.inside(cls.forward, seen, *args)
             else:
                 output = mode.inside(cls.forward, *args)
                 mode.inside(setup, seen, args, output)
-            ctx.save_for_backward(*seen._to_save)
-            ctx.set_materialize_grads(seen._materialize)
+            ctx.save_for_backward(*seen.to_save)
+            ctx.set_materialize_grads(seen.materialize_grads)
             many = isinstance(output, (tuple, list))
             found = tuple(mode.spread(each) for each in (output if many else (output,)))
-            skipped = {id(each) for each in seen._not_differentiable}
+            skipped = {id(each) for each in seen.non_differentiable}
             outputs = output if many else (output,)
             pairs = zip(found, outputs, strict=True)
             ctx.mark_non_differentiable(*[each for each, o in pairs if id(o) in skipped])
@@ -274,7 +370,7 @@ def _for_batch(cls: Any, mode: VmapMode, dims: tuple) -> Any:
         @staticmethod
         def backward(ctx: Any, *grads: Any) -> Any:
             wrapped = [None if each is None else mode.wrapped(each) for each in grads]
-            found = mode.inside(cls.backward, ctx.seen, *wrapped)
+            found = mode.inside(backward_of(cls), ctx.seen, *wrapped)
             found = found if isinstance(found, tuple) else (found,)
             return tuple(
                 None if each is None else mode.spread(each) if dim == 0 else _summed(mode, each)

@@ -1,20 +1,20 @@
 """The autograd graph: nodes made by operations, edges to the nodes of their inputs.
 
-In: an op row, its arguments and its results. Out: a Node that holds what the row's vjp needs. A
-saved tensor remembers the version of its storage and refuses to be used after a write.
+In: what an operation was given and what it made. Out: nodes, edges between them, tensors kept for
+the backward (each remembers the version of its storage and refuses to be used after a write), the
+hooks of users. Nodes of op rows stand in op_nodes.py.
 
 Source: PyTorch's "Autograd mechanics" notes; HIPS autograd for vjps written in tensor operations.
 """
 
 import itertools
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple
 
 from minitorch2.artifacts import Origin
 from minitorch2.dispatch import call, state
 from minitorch2.errors import GraphFreed, OperationError, SavedTensorModified
-from minitorch2.ops.table import POINTWISE, lookup
+from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
 
 # Note [Complex gradients]
@@ -72,27 +72,96 @@ def spec_of(tensor: Tensor) -> Spec:
 class SavedTensor:
     """A tensor kept for the backward, with the version its storage had and its layout then."""
 
-    __slots__ = ("tensor", "version", "layout", "output", "packed", "unpack_hook")
+    __slots__ = ("tensor", "version", "layout", "output", "grown", "packed", "hooks")
 
-    def __init__(self, tensor: Tensor, output: int | None):
-        self.version, self.layout = tensor.storage.version, tensor.layout
+    def __init__(self, tensor: "Tensor | None" = None, output: int | None = None):
+        if tensor is None:
+            raise OperationError(
+                "SavedTensor()",
+                "Trying to create a SavedTensor object from Python is forbidden",
+                "ctx.save_for_backward saves tensors",
+            )
+        storage = tensor.storage
+        self.version, self.layout = storage.version, tensor.layout
+        if self.version != self.version:  # Note [Inference tensors]
+            refuse_inference_tensor()
         self.output = output  # which output of the owning node it is, None for an input
-        self.unpack_hook: Callable | None = None
-        self.packed: Any = None
+        self.grown = tensor._node is not None
+        self.packed: Any = None  # what a hook made of it, its Spec, its edge
+        self.hooks: tuple[Callable, Callable] | None = None
         if output is not None:  # a plain alias: the node must not keep itself alive by its result
-            tensor = Tensor(tensor.storage, tensor.layout, tensor.dtype, tensor._array)
+            tensor = Tensor(storage, tensor.layout, tensor.dtype, tensor._array)
         self.tensor: Tensor | None = tensor
-        hooks = state.saved_hooks
-        if hooks:
-            pack, self.unpack_hook = hooks[-1]
-            edge = edge_of(tensor)
-            self.packed = pack(tensor), spec_of(tensor), edge
-            self.tensor = None
+        if state.saved_hooks:
+            self._pack(state.saved_hooks[-1])
 
-    def _connected(self, found: Any, node: "Node") -> Any:
+    @classmethod
+    def nothing(cls) -> "SavedTensor":
+        """Stands for None among what a Function saves."""
+        saved = cls.__new__(cls)
+        saved.tensor = saved.packed = saved.hooks = saved.output = None
+        return saved
+
+    def _pack(self, hooks: tuple[Callable, Callable]) -> None:
+        tensor = self.tensor
+        assert tensor is not None
+        before, state.grad_enabled = state.grad_enabled, False
+        seen = call(lookup("detach"), (tensor,)) if tensor._node is not None else tensor
+        version = seen.storage.version
+        try:
+            packed = hooks[0](seen)
+        finally:
+            state.grad_enabled = before
+        if seen.storage.version != version:
+            raise OperationError(
+                "saved_tensors_hooks",
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as "
+                "input to pack hook can not be modified by in-place operations",
+                "clone the tensor in the hook first",
+            )
+        self.packed = packed, spec_of(tensor), edge_of(tensor)
+        self.hooks, self.tensor = hooks, None
+
+    def register_hooks(self, pack_hook: Callable, unpack_hook: Callable) -> None:
+        """Let the tensor pass through `pack_hook` now and through `unpack_hook` when asked for."""
+        asked = "register_hooks on a saved tensor"
+        if not (callable(pack_hook) and callable(unpack_hook)):
+            raise TypeError(f"{asked}: incompatible function arguments: two functions are expected")
+        if self.hooks is not None:
+            raise OperationError(asked, "the hooks of the saved tensor have already been set")
+        if self.tensor is None:
+            freed_ = self.output == FREED
+            raise OperationError(
+                f"Calling {asked}" + (" after it has been freed" if freed_ else ""),
+                "it is too late" if freed_ else "with value None is forbidden",
+                "register them before the backward" if freed_ else "save a tensor",
+            )
+        self._pack((pack_hook, unpack_hook))
+
+    @property
+    def data(self) -> Any:
+        """What is kept: the tensor, or what the pack hook made of it."""
+        return self.tensor if self.packed is None else self.packed[0]
+
+    @property
+    def unpack_hook(self) -> Callable | None:
+        """The hook that gives the tensor back; None without hooks."""
+        return self.hooks and self.hooks[1]
+
+    def release(self) -> None:
+        """Let the tensor go."""
+        self.tensor = self.packed = self.hooks = None
+        self.output = FREED
+
+    def _connected(self, found: Any, node: "Node | None") -> Any:
         """What a hook gave back, with the history that the saved tensor had."""
-        edge = self.packed[2] if self.output is None else Edge(node, self.output)
-        if edge is None or not state.grad_enabled or edge_of(found) == edge:
+        if not isinstance(found, Tensor):
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(found).__name__}"
+            )
+        edge = self.packed[2] if self.output is None else node and Edge(node, self.output)
+        if edge is None or edge_of(found) == edge:
             return found
         alias = Tensor(found.storage, found.layout, found.dtype, found._array)
         if isinstance(edge.target, Tensor):  # a leaf: gradients pass on to it
@@ -108,30 +177,67 @@ class SavedTensor:
             return self.packed[1]
         return Spec(self.layout.shape, tensor.dtype, tensor.storage.device, self.layout)
 
-    def unpack(self, node: "Node", name: str) -> Tensor:
+    def unpack(self, node: "Node | None" = None, name: str = "saved tensor") -> Any:
         """The tensor; SavedTensorModified when it was written since."""
-        if self.unpack_hook is not None:
-            return self._connected(self.unpack_hook(self.packed[0]), node)
+        if self.hooks is not None:
+            return self._connected(self.hooks[1](self.packed[0]), node)
         tensor = self.tensor
-        assert tensor is not None
+        if tensor is None:
+            if self.output == FREED:
+                raise freed("a saved tensor")
+            return None
         if tensor.storage.version != self.version:
             raise SavedTensorModified(
-                f"the backward of {node.name()}()",
+                f"the backward of {_name_of(node)}",
                 "one of the variables needed for gradient computation has been modified by an "
                 f"inplace operation: '{name}' is at version {tensor.storage.version}, "
                 f"expected version {self.version}",
                 "clone the tensor before the in-place operation, or use the out-of-place one"
-                + (f" (the forward ran at {node.origin})" if node.origin else ""),
+                + (f" (the forward ran at {node.origin})" if node and node.origin else ""),
             )
         if self.output is not None:
             alias = Tensor(tensor.storage, tensor.layout, tensor.dtype, tensor._array)
-            alias.set_history(node, self.output)
+            if node is not None:
+                alias.set_history(node, self.output)
             return alias
+        if self.grown and tensor._node is None and tensor._view is None:
+            raise SavedTensorModified(
+                f"the backward of {_name_of(node)}",
+                f"Trying to use a saved tensor that has been detached in-place, i.e. with "
+                f".detach_(): '{name}'",
+                "use out-of-place detach() instead",
+            )
         if tensor.layout is not self.layout:  # t.unsqueeze_() and its like came in between
             layout = self.layout
             shown = layout.shape, layout.strides, layout.offset
             return call(lookup("as_strided"), (tensor, *shown))
         return tensor
+
+
+FREED = -1  # the `output` of a saved tensor that was let go
+
+
+def _name_of(node: "Node | None") -> str:
+    return f"{node.name()}()" if node is not None else "an operation"
+
+
+def freed(what: str) -> GraphFreed:
+    """The error of a second use of what the first backward has freed."""
+    return GraphFreed(
+        what,
+        "Trying to backward through the graph a second time (or directly access saved tensors "
+        "after they have already been freed)",
+        "Specify retain_graph=True in the first backward, or run the forward again",
+    )
+
+
+def refuse_inference_tensor() -> None:
+    """OperationError of an inference tensor that a backward would need."""
+    raise OperationError(
+        "a computation tracked by autograd",
+        "Inference tensors cannot be saved for backward",
+        "clone() the tensor outside of inference mode, or make it under torch.no_grad()",
+    )
 
 
 class saved_tensors_hooks:
@@ -168,6 +274,7 @@ class Node:
 
     __slots__ = ("label", "edges", "outputs", "sequence", "origin", "hooks", "facts", "__weakref__")
     fills_missing = True  # whether outputs without a gradient get zeros before `apply`
+    runs_on_nothing = False  # whether `apply` is called when none of the outputs has a gradient
 
     def __init__(
         self,
@@ -210,6 +317,27 @@ class Node:
             for edge in self.edges
         )
 
+    requires_grad = True
+
+    def _sequence_nr(self) -> int:
+        return self.sequence
+
+    def _set_sequence_nr(self, number: int) -> None:
+        self.sequence = number
+
+    @property
+    def _input_metadata(self) -> tuple[Spec, ...]:
+        return self.outputs
+
+    def __call__(self, *grads: Any) -> Any:
+        """Run this node alone on gradients of its outputs."""
+        if len(grads) != len(self.outputs):
+            raise TypeError(
+                f"{self.name()}: expected {len(self.outputs)} arguments, got {len(grads)} instead"
+            )
+        found = self.apply(grads)
+        return found[0] if len(found) == 1 else found
+
     def register_hook(self, hook: Callable) -> "RemovableHandle":
         """Call `hook(grad_inputs, grad_outputs)` after this node has run."""
         return RemovableHandle(self.with_hooks().post, hook)
@@ -226,7 +354,7 @@ class Node:
         """Free what was saved; a later apply raises GraphFreed."""
 
     def __repr__(self) -> str:
-        return f"<{self.name()} object>"
+        return f"<{self.name().rsplit(':', 1)[-1]} object>"
 
 
 class Passing(Node):
@@ -262,192 +390,47 @@ class RemovableHandle:
         self.remove()
 
 
+class LeafHooks:
+    """The hooks of one leaf, in the order in which they run."""
+
+    __slots__ = ("grad", "before", "after", "behind")
+
+    def __init__(self) -> None:
+        self.grad: dict[int, Callable] = {}  # of the tensor: gradient -> gradient or None
+        self.before: dict[int, Callable] = {}  # of its AccumulateGrad: (gradient,) -> the same
+        self.after: dict[int, Callable] = {}  # of the tensor, once the gradient was added
+        self.behind: dict[int, Callable] = {}  # of its AccumulateGrad: (), (gradient,)
+
+
+def leaf_hooks(leaf: Tensor) -> LeafHooks:
+    """A leaf's hooks, to add one."""
+    if leaf._hooks is None:
+        leaf._hooks = LeafHooks()
+    return leaf._hooks
+
+
 class AccumulateGrad(Node):
     """Stands for a leaf in `next_functions`: adds what arrives to `variable.grad`."""
 
     __slots__ = ("variable",)
 
     def __init__(self, variable: Tensor):
-        super().__init__("AccumulateGrad", (), (spec_of(variable),))
+        super().__init__("torch::autograd::AccumulateGrad", (), (spec_of(variable),))
         self.variable = variable
 
     def register_hook(self, hook: Callable) -> RemovableHandle:
-        """Call `hook(grad_inputs, grad_outputs)` after the leaf's gradient was added to."""
-        hooks = self.variable._hooks = self.variable._hooks or {}
-        after = hooks.setdefault("after", {})
-        return RemovableHandle(after, lambda leaf: hook((), (leaf.grad,)))
+        """Call `hook((), (gradient,))` after the leaf's gradient was added to."""
+        return RemovableHandle(leaf_hooks(self.variable).behind, hook)
 
     def register_prehook(self, hook: Callable) -> RemovableHandle:
-        """Call `hook(grad_outputs)` before the leaf's gradient is added to."""
-
-        def before(gradient: Tensor) -> Any:
-            changed = hook((gradient,))
-            return changed[0] if isinstance(changed, tuple) else changed
-
-        hooks = self.variable._hooks = self.variable._hooks or {}
-        return RemovableHandle(hooks.setdefault("grad", {}), before)
+        """Call `hook((gradient,))` before the leaf's gradient is added to."""
+        return RemovableHandle(leaf_hooks(self.variable).before, hook)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, AccumulateGrad) and other.variable is self.variable
 
     def __hash__(self) -> int:
         return id(self.variable)
-
-
-class Saved:
-    """What a vjp receives as `s`: the op's arguments by name.
-
-    Tensors that the row lists in `saves` are there whole; the others as Specs (shape, dtype).
-    `result` (or `results`) is there when saved. `needs[i]` tells whether the i-th tensor
-    parameter wants a gradient; `inputs[i]` is the Spec of the i-th tensor. A saved tensor is
-    unpacked, and refused if it was written, only when the vjp asks for it.
-    """
-
-    def __init__(self, node: "OpNode"):
-        self.node, self.needs = node, node.needs
-
-    @property
-    def inputs(self) -> "tuple[Spec | None, ...]":
-        """The Spec of each tensor, None for numbers."""
-        return self.node.inputs
-
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"the row's `saves` does not list {name!r}")
-
-
-class _Argument:
-    """One argument as an attribute of a row's Saved: unpacked when first asked for, then kept."""
-
-    def __init__(self, name: str, index: int):
-        self.name, self.index = name, index
-
-    def __get__(self, saved: Saved, owner: type) -> Any:
-        value = _unpacked(saved.node, saved.node.arguments[self.index], self.name)
-        saved.__dict__[self.name] = value  # which is found before this the next time
-        return value
-
-
-def _unpacked(node: "OpNode", value: Any, name: str) -> Any:
-    if type(value) is SavedTensor:
-        return value.unpack(node, name)
-    if type(value) is tuple and any(type(item) is SavedTensor for item in value):
-        return tuple(_unpacked(node, item, name) for item in value)
-    return value
-
-
-class OpNode(Node):
-    """The node of an op row: unpacks what was saved and calls the row's vjp.
-
-    Each row has a class of its own, made by `node_class` when the row is first recorded. Its fields
-    are set by autograd/record.py. `arguments` has one entry for each parameter of the row, and one
-    for the result when that is saved: SavedTensors, Specs of tensors, and other values as they are.
-    """
-
-    __slots__ = ("arguments", "freed")
-    arguments: tuple[Any, ...]
-    freed: bool
-    op: Any
-    saved_as: type[Saved]
-    keeps: tuple[tuple[int, bool], ...]  # the tensor parameters, and whether each is saved
-    keeps_result = ""  # or 'result' or 'results', whichever is saved
-
-    @property
-    def needs(self) -> tuple[bool, ...]:
-        """Whether each tensor parameter of the row wants a gradient."""
-        edges = self.edges
-        if len(edges) == len(self.keeps):
-            return tuple([edge is not None for edge in edges])
-        found, at = [], 0
-        for position, _ in self.keeps:  # a list of tensors has an edge for each
-            value = self.arguments[position]
-            count = len(value) if type(value) is tuple else 1
-            found.append(any(edge is not None for edge in edges[at : at + count]))
-            at += count
-        return tuple(found)
-
-    @property
-    def inputs(self) -> tuple[Spec | None, ...]:
-        """The Spec of each tensor, as many as there are edges."""
-        found: list[Spec | None] = []
-        for position, _ in self.keeps:
-            value = self.arguments[position]
-            items = value if type(value) is tuple else (value,)
-            found += [_spec_in(item) for item in items]
-        return tuple(found)
-
-    def saved(self) -> Saved:
-        """The arguments as the vjp wants them."""
-        if self.freed:
-            raise GraphFreed(
-                f"the backward of {self.name()}()",
-                "Trying to backward through the graph a second time: the saved intermediate "
-                "values have already been freed",
-            )
-        return self.saved_as(self)
-
-    def apply(self, grads: tuple) -> tuple:
-        """Run the vjp; one gradient or None for each edge."""
-        op = self.op
-        turned = op.conjugates and any(g is not None and g.dtype.is_complex for g in grads)
-        if turned:
-            grads = tuple(map(conjugate, grads))
-        found = op.vjp(self.saved(), *grads)
-        if type(found) is not tuple:
-            found = (found,)
-        if turned:
-            found = tuple([conjugate(grad) for grad in found])
-        if op.kind == POINTWISE:
-            return tuple(map(self._fitted, found, self.edges, self.keeps))
-        if list not in map(type, found):
-            return found
-        flat: list[Any] = []
-        for value in found:
-            flat.extend(value) if type(value) is list else flat.append(value)
-        return tuple(flat)
-
-    def _fitted(self, grad: Any, edge: Edge | None, keep: tuple[int, bool]) -> Any:
-        """Undo the broadcasting and the promotion of an operand."""
-        if grad is None or edge is None:
-            return grad
-        value = self.arguments[keep[0]]
-        if type(value) is SavedTensor and value.tensor is not None:
-            layout = grad.layout
-            same = layout is value.layout or layout.shape == value.layout.shape
-            if same and grad.dtype is value.tensor.dtype:
-                return grad
-        spec = _spec_in(value)
-        return grad if spec is None else fit_gradient(grad, spec)
-
-    def release(self) -> None:
-        """Drop the saved tensors."""
-        self.arguments, self.freed = (), True
-
-
-def _spec_in(value: Any) -> Spec | None:
-    """The Spec of an entry of `OpNode.arguments`; None for what is not of a tensor."""
-    if type(value) is SavedTensor:
-        return value.spec
-    return value if type(value) is Spec else None
-
-
-@cache
-def node_class(op: Any) -> type[OpNode]:
-    """The class of a row's nodes, named as torch names them: MulBackward0."""
-    name = "".join(part.capitalize() for part in op.name.split("_")) + "Backward0"
-    result = next((each for each in ("result", "results", "result1") if each in op.saves), "")
-    names = (*op.signature.names, result) if result else op.signature.names
-    arguments = {each: _Argument(each, index) for index, each in enumerate(names)}
-    parameters = op.signature.parameters
-    fields = {
-        "__slots__": (),
-        "__doc__": f"The backward of {op.name}.",
-        "label": name,
-        "op": op,
-        "saved_as": type(f"Saved{name}", (Saved,), arguments),
-        "keeps": tuple((at, parameters[at].name in op.saves) for at in op.tensor_positions),
-        "keeps_result": result,
-    }
-    return type(name, (OpNode,), fields)
 
 
 def conjugate(grad: Any) -> Any:

@@ -1,15 +1,77 @@
 """no_grad, enable_grad, inference_mode: whether operations are recorded for the backward.
 
 In: a `with` block or a decorated function. Out: the same, with the thread's grad mode set inside.
+A decorated generator has the mode while it runs, and its caller's own between the steps.
+
+    >>> import minitorch2 as torch
+    >>> @torch.no_grad()
+    ... def double(x):
+    ...     return x * 2
+    >>> double(torch.ones(1, requires_grad=True)).requires_grad
+    False
 
 Source: torch's "Locally disabling gradient computation".
 """
 
 import functools
-from collections.abc import Callable
+import inspect
+import warnings
+from collections.abc import Callable, Generator
 from typing import Any
 
 from minitorch2.dispatch import state
+from minitorch2.storages import count_births
+
+
+def _decorated(function: Any, mode: Callable[[], Any]) -> Any:
+    """The function, run inside a context that `mode()` makes."""
+    if inspect.isclass(function):
+        warnings.warn(
+            "Decorating classes is deprecated and will be disabled in future versions. You should "
+            "only decorate functions or methods. To preserve the current behavior of class "
+            "decoration, you can directly decorate the `__init__` method and nothing else.",
+            FutureWarning,
+            stacklevel=3,
+        )
+
+        @functools.wraps(function, updated=())
+        def make(*args: Any, **kwargs: Any) -> Any:
+            with mode():
+                return function(*args, **kwargs)
+
+        return make
+    if inspect.isgeneratorfunction(function):
+        return _decorated_generator(function, mode)
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        with mode():
+            return function(*args, **kwargs)
+
+    return wrapper
+
+
+def _decorated_generator(function: Any, mode: Callable[[], Any]) -> Any:
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Generator:
+        running = function(*args, **kwargs)
+        step, value = running.send, None
+        try:
+            while True:
+                with mode():
+                    found = step(value)
+                try:
+                    step, value = running.send, (yield found)
+                except GeneratorExit:
+                    with mode():
+                        running.close()
+                    raise
+                except BaseException as error:
+                    step, value = running.throw, error
+        except StopIteration as end:
+            return end.value
+
+    return wrapper
 
 
 class _GradMode:
@@ -21,7 +83,7 @@ class _GradMode:
         self = object.__new__(cls)
         if callable(function):
             self.before = []
-            return self(function)
+            return _decorated(function, cls)
         return self
 
     def __init__(self, function: Any = None):
@@ -35,14 +97,7 @@ class _GradMode:
         state.grad_enabled, state.inference = self.before.pop()
 
     def __call__(self, function: Callable) -> Callable:
-        mode = type(self)
-
-        @functools.wraps(function)
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            with mode():
-                return function(*args, **kwargs)
-
-        return wrapper
+        return _decorated(function, type(self))
 
 
 class no_grad(_GradMode):
@@ -56,34 +111,33 @@ class enable_grad(_GradMode):
 
 
 class inference_mode:
-    """As no_grad, for code that never needs gradients; `inference_mode(False)` does nothing."""
+    """As no_grad, and what is made inside can never take part in a recorded computation.
 
-    def __init__(self, mode: Any = True):
-        self.mode = mode
-        self.before: list[tuple[bool, bool]] = []
+    Memory made inside has no version counter; see Note [Inference tensors]. `inference_mode(False)`
+    is the ordinary mode, with recording.
+    """
 
     def __new__(cls, mode: Any = True) -> Any:
         self = object.__new__(cls)
         if callable(mode):
-            self.__init__(True)  # type: ignore[misc]
-            return self(mode)
+            return _decorated(mode, cls)
         return self
 
+    def __init__(self, mode: Any = True):
+        self.mode = bool(mode)
+        self.before: list[tuple[bool, bool, bool]] = []
+
     def __enter__(self) -> None:
-        self.before.append((state.grad_enabled, state.inference))
-        if self.mode:
-            state.grad_enabled, state.inference = False, True
+        births = count_births(self.mode)
+        self.before.append((state.grad_enabled, state.inference, births))
+        state.grad_enabled, state.inference = not self.mode, self.mode
 
     def __exit__(self, *exc: object) -> None:
-        state.grad_enabled, state.inference = self.before.pop()
+        state.grad_enabled, state.inference, births = self.before.pop()
+        count_births(births)
 
     def __call__(self, function: Callable) -> Callable:
-        @functools.wraps(function)
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            with inference_mode(self.mode):
-                return function(*args, **kwargs)
-
-        return wrapper
+        return _decorated(function, lambda: inference_mode(self.mode))
 
 
 class set_grad_enabled:
@@ -91,25 +145,18 @@ class set_grad_enabled:
 
     def __init__(self, mode: bool):
         self.before = state.grad_enabled
-        self.mode = mode
-        state.grad_enabled = bool(mode)
+        self.mode = bool(mode)
+        state.grad_enabled = self.mode
 
     def __enter__(self) -> None:
-        state.grad_enabled = bool(self.mode)
+        state.grad_enabled = self.mode
 
     def __exit__(self, *exc: object) -> None:
         state.grad_enabled = self.before
 
     def __call__(self, function: Callable) -> Callable:
         state.grad_enabled = self.before
-        mode = self.mode
-
-        @functools.wraps(function)
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            with set_grad_enabled(mode):
-                return function(*args, **kwargs)
-
-        return wrapper
+        return _decorated(function, lambda: set_grad_enabled(self.mode))
 
 
 def is_grad_enabled() -> bool:

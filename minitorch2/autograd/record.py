@@ -9,16 +9,8 @@ Source: PyTorch's generated VariableType, which does the same for each op.
 from typing import Any
 
 from minitorch2 import dispatch
-from minitorch2.autograd.graph import (
-    Edge,
-    Node,
-    OpNode,
-    SavedTensor,
-    edge_of,
-    node_class,
-    sequence,
-    spec_of,
-)
+from minitorch2.autograd.graph import Edge, Node, SavedTensor, edge_of, sequence, spec_of
+from minitorch2.autograd.op_nodes import OpNode, node_class
 from minitorch2.autograd.views import CopySlices, note_view, window_of
 from minitorch2.dispatch import state
 from minitorch2.errors import InPlaceError
@@ -56,9 +48,15 @@ def connect(op: Op, args: tuple, results: tuple) -> OpNode:
                 edges.append(_new_tuple(Edge, (maker, value._output)))
             else:
                 edges.append(_new_tuple(Edge, (value, 0)) if value._requires_grad else None)
-            arguments[position] = SavedTensor(value, None) if keep else spec_of(value)
+            if keep is not None:
+                arguments[position] = SavedTensor(value, None) if keep else spec_of(value)
         else:
             edges.append(None)
+    for position, other in made.depends:
+        value = args[position]
+        if isinstance(value, Tensor):
+            wanted = edges[other] is not None
+            arguments[position] = SavedTensor(value, None) if wanted else spec_of(value)
     node.edges = tuple(edges)
     node.sequence = next(sequence)
     node.origin, node.hooks, node.facts, node.freed = state.origin, None, None, False
@@ -96,19 +94,24 @@ def run_view(op: Op, args: tuple) -> Tensor:
 dispatch.install_autograd(record, run_view)
 
 
-def check_write(target: Tensor) -> None:
-    """InPlaceError where autograd does not allow a write in place."""
+def check_write(target: Tensor, source: Any) -> None:
+    """InPlaceError where autograd does not allow a write in place of `source` into `target`."""
+    version = target.storage.version
+    if version != version and not state.inference:  # Note [Inference tensors]
+        raise InPlaceError(
+            "an in-place operation",
+            "Inplace update to inference tensor outside InferenceMode is not allowed",
+            "clone() it first, outside of inference mode",
+        )
     if not state.grad_enabled:
         return
     view = target._view
-    if view is not None and view.sibling:
-        raise InPlaceError(
-            "an in-place operation on one of several views",
-            "Output of a function that returns multiple views is a view and is being modified "
-            "inplace; the others' gradients would be lost",
-            "write into the base tensor, or clone the view first",
-        )
     leaf = target if view is None else view.base
+    wanted = leaf.requires_grad or leaf is not target and target.requires_grad
+    if not (wanted or getattr(source, "requires_grad", False)):
+        return
+    if view is not None and view.kind:
+        raise view.refusal(target, "is being")
     if leaf._requires_grad and leaf.grad_fn is None:
         kind = "a leaf Variable" if view is None else "a view of a leaf Variable"
         raise InPlaceError(
@@ -126,12 +129,14 @@ def record_write(target: Tensor, source: Any) -> None:
         return
     if not target.dtype.differentiable:
         return
-    storage = target.storage
+    storage, at = target.storage, target._output
     view = target._view
     if view is None:
         copied = (target, source) if edge_of(source) is None else (None, source)
-        copy = lookup("copy_")
+        copy, old = lookup("copy_"), target._node
         node = connect(copy, (*copied, False), (target,))
+        if target._retains_grad:
+            target.move_retained(old, at, node, 0)
         node.arguments = (spec_of(target), *node.arguments[1:])
     else:
         window = window_of(view.base, target, view.steps) if state.tracer is None else None

@@ -9,14 +9,65 @@ edges to differentiate with respect to.
 Source: torch.autograd.graph's documentation.
 """
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from minitorch2.autograd.graph import AccumulateGrad, Edge, RemovableHandle, saved_tensors_hooks
+from minitorch2.autograd.graph import (
+    AccumulateGrad,
+    Edge,
+    Node,
+    RemovableHandle,
+    saved_tensors_hooks,
+)
 from minitorch2.dispatch import call, state
 from minitorch2.errors import ArgumentValueError, AutogradError, OperationError
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
+
+
+def _running(asked: str) -> Any:
+    """The backward in progress."""
+    run = state.backward
+    if run is None:
+        raise OperationError(asked, f"{asked} should only be called during the backward pass")
+    return run
+
+
+def queue_callback(callback: Callable[[], Any]) -> None:
+    """Call a function when the backward in progress is over."""
+    _running("queue_callback").callbacks.append(callback)
+
+
+def will_engine_execute_node(node: Any) -> bool:
+    """Whether the backward in progress runs, or has run, a node."""
+    if not isinstance(node, Node):
+        raise OperationError(
+            "_will_engine_execute_node",
+            f"_will_engine_execute_node expects an grad_fn, but got {type(node).__name__}",
+        )
+    run = _running("_will_engine_execute_node")
+    if isinstance(node, AccumulateGrad):
+        if run.wanted is None:
+            return run.reaches(node.variable)
+        if not run.accumulate and (id(node.variable), 0) in run.wanted_keys:
+            raise OperationError(
+                "_will_engine_execute_node",
+                "A leaf node was passed to _will_engine_execute_node but we are currently running "
+                "autograd.grad(). This is currently not supported.",
+            )
+        return (id(node.variable), 0) in run.wanted_keys
+    return node in run.nodes and (run.needed is None or node in run.needed)
+
+
+def current_node() -> Any:
+    """The node that the backward in progress runs now, or None."""
+    return None if state.backward is None else state.backward.node
+
+
+def current_graph_task_id() -> int:
+    """The number of the backward in progress; -1 outside of one."""
+    return -1 if state.backward is None else state.backward.number
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -112,7 +163,10 @@ def register_multi_grad_hook(
     it has it, None for the others. 'any': `fn(gradient)` with the first.
     """
     if mode not in ("all", "any"):
-        raise ArgumentValueError(f"register_multi_grad_hook(mode={mode!r})", "must be all or any")
+        raise ArgumentValueError(
+            f"register_multi_grad_hook(mode={mode!r})",
+            f"Expects mode to be one of ('all', 'any') but got {mode}",
+        )
     each: Any = _All(tensors, fn) if mode == "all" else _First(fn)
     return _MultiHandle([t.register_hook(each.at(index)) for index, t in enumerate(tensors)])
 
@@ -122,14 +176,17 @@ class _First:
 
     def __init__(self, fn: Callable):
         self.fn = fn
-        self.run: Any = None
+        self.seen: dict[int, bool] = {}  # backwards in progress, by their number
+        self.lock = threading.Lock()
 
     def at(self, index: int) -> Callable:
         """The hook of one tensor."""
 
         def hook(gradient: Tensor) -> None:
-            if state.backward is not self.run:
-                self.run = state.backward
+            with self.lock:
+                first = self.seen.setdefault(state.backward.number, True)
+                self.seen[state.backward.number] = False
+            if first:
                 self.fn(gradient)
 
         return hook
@@ -139,22 +196,28 @@ class _All:
     """Collects the gradients of one backward, and calls the function with the last."""
 
     def __init__(self, tensors: Sequence[Tensor], fn: Callable):
-        self.tensors, self.fn = list(tensors), fn
-        self.run: Any = None
-        self.found: list[Any] = []
-        self.missing = 0
+        self.fn = fn
+        self.nodes = [get_gradient_edge(tensor).node for tensor in tensors]
+        self.found: dict[int, list[Any]] = {}  # by the number of the backward
+        self.missing: dict[int, int] = {}
+        self.lock = threading.Lock()
 
     def at(self, index: int) -> Callable:
         """The hook of one tensor."""
 
         def hook(gradient: Tensor) -> None:
-            run = state.backward
-            if run is not self.run:
-                self.run, self.found = run, [None] * len(self.tensors)
-                self.missing = sum(run.reaches(tensor) for tensor in self.tensors)
-            self.found[index] = gradient
-            self.missing -= 1
-            if self.missing == 0:
-                self.fn(tuple(self.found))
+            number = state.backward.number
+            with self.lock:
+                if number not in self.found:
+                    self.found[number] = [None] * len(self.nodes)
+                    self.missing[number] = sum(map(will_engine_execute_node, self.nodes))
+                self.found[number][index] = gradient
+                self.missing[number] -= 1
+                last = self.missing[number] == 0
+                gradients = self.found.pop(number) if last else []
+                if last:
+                    del self.missing[number]
+            if last:
+                self.fn(gradients)
 
         return hook

@@ -10,23 +10,31 @@ from typing import Any, NamedTuple
 
 from minitorch2.autograd.graph import Node, Spec, edge_of, fit_gradient, zeros_like_spec
 from minitorch2.dispatch import call, state
+from minitorch2.errors import InPlaceError
 from minitorch2.layouts import Layout
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
+
+# How a view was made, where that forbids writes into it.
+MULTIPLE = "multiple"  # one of several views made by one call (unbind, split)
+NO_GRAD = "no_grad"
+INFERENCE = "inference"
+CUSTOM = "custom"  # inside a custom Function
 
 
 class View:
     """How a tensor is seen from its base: (op, arguments after the tensor), in order."""
 
-    __slots__ = ("base", "steps", "graph_version", "sibling", "made_without_grad")
+    __slots__ = ("base", "steps", "graph_version", "kind")
 
-    def __init__(self, base: Tensor, steps: tuple, graph_version: int):
+    def __init__(self, base: Tensor, steps: tuple, graph_version: int, kind: str = ""):
         self.base, self.steps, self.graph_version = base, steps, graph_version
-        self.sibling = False  # one of several views made by one call (unbind, split)
-        self.made_without_grad = False
+        self.kind = kind
 
     def rederive(self, tensor: Tensor) -> None:
         """Give the tensor the history its base has now, seen through the view."""
+        if self.kind and (tensor._node is not None or self.base.requires_grad):
+            raise self.refusal(tensor, "its base or another view of its base has been")
         self.graph_version = tensor.storage.graph_version
         node, output = None, 0
         if self.base.requires_grad:
@@ -38,6 +46,37 @@ class View:
                 state.grad_enabled, state.modes = before
             node, output = seen._node, seen._output
         tensor.set_history(node, output)
+
+    def refusal(self, tensor: Tensor, what: str) -> InPlaceError:
+        """The error of a write that autograd cannot follow because of how the view was made."""
+        node, kind = tensor._node, self.kind
+        place = "inference mode" if kind == INFERENCE else "no_grad mode"
+        within = "in normal mode" if kind == INFERENCE else "with grad mode enabled"
+        made = "" if node is None else f"Output {tensor._output} of {node.name()} is a view"
+        if node is None:
+            wrong = f"A view was created in {place} and {what} modified inplace {within}"
+        elif kind in (NO_GRAD, INFERENCE):
+            wrong = f"{made} of a view which was created in {place} and {what} modified inplace"
+            wrong += f" {within}"
+        else:
+            wrong = f"{made} and {what} modified inplace"
+        return InPlaceError("an in-place operation on a view", f"{wrong}. {_WHY[kind]}", _FIX[kind])
+
+
+_WHY = {
+    MULTIPLE: "This view is the output of a function that returns multiple views. Such functions "
+    "do not allow the output views to be modified inplace.",
+    NO_GRAD: "It is ambiguous, and forbidden, to do one inside the no_grad block only.",
+    INFERENCE: "It is ambiguous, and forbidden, to do one inside the inference_mode block only.",
+    CUSTOM: "This view was created inside a custom Function (or because an input was returned "
+    "as-is), and the history of the write would take the place of the custom backward.",
+}
+_FIX = {
+    MULTIPLE: "use the out-of-place operation, or write into the base tensor",
+    NO_GRAD: "move both the view and the write inside the block, or both outside",
+    INFERENCE: "move both the view and the write inside the block, or both outside",
+    CUSTOM: "clone the output of the custom Function",
+}
 
 
 def replay(base: Tensor, steps: tuple) -> Tensor:
@@ -61,12 +100,14 @@ def write_back(base: Tensor, steps: tuple, value: Tensor) -> Tensor:
 def note_view(result: Tensor, source: Tensor, op: Any, arguments: tuple) -> None:
     """Remember how a view was made, so that later writes through it can be recorded."""
     origin = source._view
-    base, steps = (source, ()) if origin is None else (origin.base, origin.steps)
-    view = View(base, (*steps, (op, arguments)), source.storage.graph_version)
-    view.made_without_grad = not state.grad_enabled
-    if origin is not None:
-        view.sibling = origin.sibling
-    result._view = view
+    base, steps, kind = (source, (), "") if origin is None else _seen_so_far(origin)
+    if not state.grad_enabled:
+        kind = INFERENCE if state.inference else NO_GRAD
+    result._view = View(base, (*steps, (op, arguments)), source.storage.graph_version, kind)
+
+
+def _seen_so_far(view: View) -> tuple:
+    return view.base, view.steps, view.kind
 
 
 class Window(NamedTuple):

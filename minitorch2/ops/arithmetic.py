@@ -95,7 +95,7 @@ defop(
     accepts="bifc",
     eager=numpy.multiply,
     expr="self * other",
-    saves="self other",
+    saves="self:other other:self",
     vjp=lambda s, g: (g * s.other if s.needs[0] else None, g * s.self if s.needs[1] else None),
     doc="Product of two operands, element by element.",
 )
@@ -114,7 +114,7 @@ defop(
     eager=numpy.true_divide,
     expr="self / other",
     promote="float",
-    saves="self other",
+    saves="self:other other",
     vjp=_div_vjp,
     doc="Quotient of two operands; integers give the default floating dtype.",
 )
@@ -201,7 +201,7 @@ defop(
     expr="remainder(self, other)",
     accepts="if",
     effects="may_fail",
-    saves="self other",
+    saves="self:other other:other",
     vjp=lambda s, g: _remainder_vjp(s, g, "floor_divide"),
     doc="Remainder with the sign of the divisor.",
 )
@@ -213,7 +213,7 @@ defop(
     expr="fmod(self, other)",
     accepts="if",
     effects="may_fail",
-    saves="self other",
+    saves="self:other other:other",
     vjp=lambda s, g: _remainder_vjp(s, g, "trunc_divide"),
     doc="Remainder with the sign of the dividend.",
 )

@@ -264,7 +264,7 @@ defop(
     PRODUCT,
     eager=_quickest("convolution", _convolution),
     infer=_infer_convolution,
-    saves="input weight",
+    saves="input:weight weight:input",
     vjp=_convolution_vjp,
     host="a convolution is a library's matrix products",
     method=False,
@@ -278,7 +278,7 @@ defop(
     PRODUCT,
     eager=_quickest("to_input", _to_input),
     infer=_infer_to_input,
-    saves="grad weight",
+    saves="grad:weight weight:grad",
     vjp=_to_input_vjp,
     host="a convolution is a library's matrix products",
     method=False,
@@ -294,7 +294,7 @@ defop(
     infer=lambda grad, input, size, stride, padding, dilation, groups: Meta(
         (grad.shape[1], input.shape[1] // groups, *size), grad.dtype
     ),
-    saves="grad input",
+    saves="grad:input input:grad",
     vjp=_to_weight_vjp,
     host="a convolution is a library's matrix products",
     method=False,

@@ -83,8 +83,9 @@ def is_signed(input: Any) -> bool:
 
 
 def is_inference(input: Any) -> bool:
-    """False: tensors made in inference mode are ordinary tensors without history."""
-    return False
+    """Whether the tensor was made in inference mode (and so has no version)."""
+    version = input.storage.version
+    return bool(version != version)
 
 
 def float_power_(self: Any, exponent: Any) -> Any:

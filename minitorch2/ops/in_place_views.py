@@ -10,20 +10,15 @@ Source: torch.Tensor's documentation of these methods.
 from collections.abc import Callable
 from typing import Any
 
+from minitorch2.autograd.record import check_write
 from minitorch2.dispatch import call, state
-from minitorch2.errors import InPlaceError
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
 
 
 def _become(self: Tensor, name: str, args: tuple) -> Tensor:
     """Make `self` what the view op `name` returns."""
-    if state.grad_enabled and self._requires_grad and self.grad_fn is None:
-        raise InPlaceError(
-            f"{name}_()",
-            "a leaf Variable that requires grad is being used in an in-place operation",
-            f"wrap it in `with torch.no_grad():`, or use {name}()",
-        )
+    check_write(self, None)
     base = self
     if self._view is None and self._node is not None:
         base = _twin(self)  # keeps the history that `self` had so far

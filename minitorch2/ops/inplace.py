@@ -68,7 +68,7 @@ def write(target, source, *rest):
     """Carry out `copy_` below the modes: check, write, give the target its new history."""
     if not isinstance(source, Tensor):
         source = number_like(target, source)
-    check_write(target)
+    check_write(target, source)
     check_overlap(target, source)
     if target.layout.overlaps_itself():
         raise InPlaceError(
@@ -123,7 +123,8 @@ def check_overlap(target, source):
         raise InPlaceError(
             f"a write into {describe_value(target)} that reads {describe_value(source)}",
             "unsupported operation: some elements of the input tensor and the written-to tensor "
-            "refer to a single memory location",
+            "refer to a single memory location. Please clone() the tensor before performing the "
+            "operation.",
             "clone() the tensor that is read before the write",
         )
 
@@ -154,7 +155,10 @@ def _inplace_form(op: Op):
                 if isinstance(value, Tensor):
                     check_overlap(self, value)
         if state.grad_enabled and (op.kind == COMPOSITE or first in op.saves):
-            if self.requires_grad or any(getattr(value, "requires_grad", False) for value in rest):
+            wanting = (self, *rest)
+            if first in op.saved_if:
+                wanting = (rest[op.signature.names.index(op.saved_if[first]) - 1],)
+            if any(getattr(value, "requires_grad", False) for value in wanting):
                 source = call(lookup("clone"), (self,))  # the vjp needs the value before the write
         if at and rest[at - 1] is None:  # computed in the dtype of what is written
             rest = (*rest[: at - 1], self.dtype, *rest[at:])

@@ -13,11 +13,11 @@ import numpy
 
 from minitorch2 import dtypes
 from minitorch2.autograd import public
-from minitorch2.autograd.graph import RemovableHandle
+from minitorch2.autograd.graph import RemovableHandle, leaf_hooks
 from minitorch2.batching.batched import batched_as
 from minitorch2.devices import as_device, device, require_available
 from minitorch2.dispatch import call, state
-from minitorch2.errors import ArgumentTypeError, AutogradError, OperationError
+from minitorch2.errors import ArgumentTypeError, AutogradError, InPlaceError, OperationError
 from minitorch2.formats import laid_out_as
 from minitorch2.ops.ordering import ordered
 from minitorch2.ops.table import lookup
@@ -85,12 +85,15 @@ def array_protocol(self: Tensor, dtype: Any = None, copy: Any = None) -> numpy.n
 
 def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """Another dtype or device: `to(dtype)`, `to(device)`, `to(other)`, with copy=True to copy."""
-    wanted, where, copy = kwargs.get("dtype"), kwargs.get("device"), kwargs.get("copy", False)
+    wanted, where = dtypes.as_dtype(kwargs.get("dtype")), kwargs.get("device")
+    copy = kwargs.get("copy", False)
     for value in args:
         if isinstance(value, dtypes.dtype):
             wanted = value
         elif isinstance(value, (str, device)):
             where = value
+        elif isinstance(value, type):
+            wanted = dtypes.as_dtype(value)
         elif isinstance(value, Tensor):
             wanted, where = value.dtype, value.device
     if where is not None and as_device(where).type != self.device.type:
@@ -236,7 +239,7 @@ def backward(
     inputs: Any = None,
 ) -> None:
     """Accumulate the gradients of this tensor into the leaves it was computed from."""
-    public.backward(self, gradient, retain_graph, create_graph, inputs)
+    public.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
@@ -246,9 +249,12 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
 
 
 def detach_(self: Tensor) -> Tensor:
-    """Drop the history of this tensor itself."""
+    """Drop the history of this tensor itself; views have none of their own, and refuse."""
+    if self._view is not None:
+        raise InPlaceError(
+            "detach_()", "Can't detach views in-place. Use detach() instead", "use x.detach()"
+        )
     self._requires_grad = False
-    self._view = None
     self.set_history(None)
     return self
 
@@ -262,14 +268,23 @@ def register_hook(self: Tensor, hook: Any) -> RemovableHandle:
     node = self.grad_fn
     if node is not None:
         return RemovableHandle(node.with_hooks().tensor.setdefault(self._output, {}), hook)
-    self._hooks = self._hooks or {}
-    return RemovableHandle(self._hooks.setdefault("grad", {}), hook)
+    return RemovableHandle(leaf_hooks(self).grad, hook)
 
 
 def register_post_accumulate_grad_hook(self: Tensor, hook: Any) -> RemovableHandle:
     """Call `hook(tensor)` after a backward has added to this leaf's gradient."""
-    self._hooks = self._hooks or {}
-    return RemovableHandle(self._hooks.setdefault("after", {}), hook)
+    asked = "register_post_accumulate_grad_hook"
+    if not self.requires_grad:
+        raise AutogradError(
+            asked, "cannot register a hook on a tensor that doesn't require gradient"
+        )
+    if self.grad_fn is not None:
+        raise AutogradError(
+            asked,
+            "post accumulate grad hooks cannot be registered on non-leaf tensors",
+            "use register_hook",
+        )
+    return RemovableHandle(leaf_hooks(self).after, hook)
 
 
 def retain_grad(self: Tensor) -> None:

@@ -102,7 +102,7 @@ MATMUL = defop(
     PRODUCT,
     eager=_matmul,
     infer=_infer_matmul,
-    saves="self other",
+    saves="self:other other:self",
     vjp=_matmul_vjp,
     precision="lower",
     doc="Matrix product; leading dimensions are batches and broadcast.",

@@ -184,7 +184,7 @@ def _siblings(parts):
     """Views of one call: a write into one of them is refused, as its siblings' would be lost."""
     for part in parts:
         if isinstance(part, Tensor) and part._view is not None:
-            part._view.sibling = True
+            part._view.kind = part._view.kind or "multiple"
     return tuple(parts)
 
 

@@ -80,6 +80,10 @@ _SAME = """
         if element is not None and {0}.dtype is not element:
             return None
 """
+_APART = """
+        if {0}.storage is self.storage and {0}.layout is not self.layout:
+            return None
+"""
 _NUMBER = """
     elif kind is float or kind is int:
         {0}_array = float({0})
@@ -124,6 +128,9 @@ _CONNECT = """
 _WRITE = """
     if state.grad_enabled and (needs or self._view is not None):
         return None
+    version = self.storage.version + 1
+    if version != version:
+        return None
     token = silence()
     try:
         compute({arrays}, out=self_array)
@@ -131,7 +138,7 @@ _WRITE = """
         return None
     finally:
         restore(token)
-    self.storage.version += 1
+    self.storage.version = version
     return self
 """
 _SCOPE = {
@@ -167,6 +174,8 @@ def source_of(op: Op) -> str:
     for index, name in enumerate(operands):
         number = _NUMBER if row.plain > 1 and (index or op is row) else ""
         same = _SAME.format(name) if index else ""
+        if index and op is not row:
+            same += _APART.format(name)  # the long way tells where a write may change what it reads
         parts += [part.format(name, same=same) for part in (_OPERAND, number, _OTHERWISE)]
     parts += [_DTYPES]
     if row.plain > 1 and not isinstance(_compute(row), WITH_OUT):

@@ -61,7 +61,7 @@ class Op:
     inverse    for views: (base, written view, other parameters) -> base with the view written
     vjp        (saved, *gradients) -> one gradient or None for each tensor parameter
     saves      which parameters (or 'result', 'results', or 'result1', the second) the vjp reads as
-               tensors
+               tensors; 'self:other' says that self is read for the gradient of other only
     decomp     a composite's definition in tensor ops
     expr       a pointwise op's definition for one element; a reduction's combining operation
     promote    pointwise: 'promote', 'float', 'bool' (result bool), 'real' (the result of a complex
@@ -94,6 +94,7 @@ class Op:
     inverse: Callable | None = None
     vjp: Callable | None = None
     saves: tuple[str, ...] = ()
+    saved_if: dict[str, str] = field(default_factory=dict)  # from 'self:other' in saves
     decomp: Callable | None = None
     expr: str = ""
     promote: str = "promote"
@@ -155,8 +156,15 @@ def defop(signature: str, kind: str, **fields: Any) -> Op:
     assert kind in KINDS, kind
     assert parsed.name not in _table, f"op {parsed.name} is defined twice"
     saves, same = fields.pop("saves", ""), fields.pop("same", "")
+    read = [each.partition(":") for each in saves.split()]
     op = Op(
-        parsed.name, parsed, kind, saves=tuple(saves.split()), same=tuple(same.split()), **fields
+        parsed.name,
+        parsed,
+        kind,
+        saves=tuple(name for name, _, _ in read),
+        saved_if={name: other for name, _, other in read if other},
+        same=tuple(same.split()),
+        **fields,
     )
     if kind != POINTWISE:
         if "accepts" in fields or same:
