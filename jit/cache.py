@@ -26,7 +26,7 @@ from types import CodeType
 from typing import Any
 
 from minitorch2 import artifacts
-from minitorch2.compile_settings import limits, settings
+from minitorch2.compile_settings import counters, limits, settings
 from minitorch2.dispatch import state
 from minitorch2.errors import CompileError
 from minitorch2.jit.autodiff.runtime import GraphFailed
@@ -157,14 +157,14 @@ class CodeCache:
             if key in self.entries:
                 guards = self.entries[key][-1].guards
                 why = recompile_of(self.unit, key, guards, guards.call_of(args, kwargs))
-            raise CompileError(
-                f"a call of {self.unit}",
-                f"it would be compiled again: {why}",
-                "keep what changed the same, or set another stance",
-            )
-        return settings.stance == "force_eager" or (
+            raise self._too_often(f"it would be compiled again: {why}")
+        return settings.stance in ("force_eager", "only_compiled") or (
             settings.stance == "eager_on_recompile" and not first
         )
+
+    def _too_often(self, why: str) -> CompileError:
+        remedy = "keep what changed the same, or allow it (set_stance, torch._dynamo.config)"
+        return CompileError(f"a call of {self.unit}", why, remedy)
 
     def forget(self) -> None:
         """Everything that was compiled is gone, and what was learned of sizes that change."""
@@ -188,6 +188,8 @@ class CodeCache:
             return None
         if entries:
             self._record(key, entries[-1], args, kwargs)
+        if entries and limits.fail_on_recompile:
+            raise self._too_often(f"it would be compiled again: {self.recompiles[-1]}")
         if len(entries) >= limits.recompilations:
             self._warn(key, entries[-1].guards.call_of(args, kwargs), args, kwargs)
             return None
@@ -197,25 +199,35 @@ class CodeCache:
 
     def _compile(self, args: tuple, kwargs: dict[str, Any]) -> Entry:
         asked = settings.error_on_break
+        counters["frames"]["total"] += 1
         whole = self.fullgraph if asked is None else asked
         try:
-            program = capture(self.fn, args, kwargs, unit=self.unit, dynamic=self.dynamic,
+            dynamic = self.dynamic if limits.automatic_dynamic else bool(self.dynamic)
+            program = capture(self.fn, args, kwargs, unit=self.unit, dynamic=dynamic,
                               free_sizes=self.free_sizes, place=self.place,
                               resume=not whole)  # fmt: skip
             check_marks(program, program.guards.call_of(args, kwargs))
         except GraphBreak as stopped:
             if whole:
                 raise stopped.as_error() from None
-            self.breaks.append(stopped.forgetful())
+            self._broken(stopped.forgetful())
             check = stopped.guards.check
             return Entry(check, self.fn, stopped.guards, None)
+        counters["frames"]["ok"] += 1
+        if program.graph.nodes:
+            counters["stats"]["unique_graphs"] += 1
+            counters["stats"]["calls_captured"] += len(program.graph.nodes)
         compiled = self.compile_program(program)
         run = program.bind(compiled)
         if program.stop is not None:
-            self.breaks.append(program.stop.reason)
+            self._broken(program.stop.reason)
             run = Piece(self.root or self, run, program.stop)
         assert program.guards.check is not None
         return Entry(program.guards.check, run, program.guards, program, compiled)
+
+    def _broken(self, reason: GraphBreak) -> None:
+        self.breaks.append(reason)
+        counters["graph_break"][reason.row.code] += 1
 
     def _record(self, key: Hashable, entry: Entry, args: tuple, kwargs: dict[str, Any]) -> None:
         """Say why the newest entry does not fit, and learn which sizes change."""
@@ -241,6 +253,8 @@ class CodeCache:
         text = story(self.unit, limits.recompilations, told,
                      lambda trial: try_out(trial, capture_with, call), self.dynamic)  # fmt: skip
         artifacts.emit("capture.limit", self.unit, text, compilations=limits.recompilations)
+        if limits.fail_at_the_limit:
+            raise self._too_often(text)
         warnings.warn(text, stacklevel=5)
 
 

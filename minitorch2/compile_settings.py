@@ -1,12 +1,13 @@
 """What users ask of compiled calls: a thread's stance, errors for graph breaks, a limit.
 
-In: nothing. Out: two objects, which torch.compiler writes and the cache of compiled functions
-reads.
+In: nothing. Out: three objects: two that torch.compiler writes and the cache of compiled functions
+reads, and counters, which it writes and users read.
 
 Source: torch.compiler.set_stance, torch._dynamo.config.
 """
 
 import threading
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 
@@ -19,9 +20,20 @@ class Settings(threading.local):
 
 @dataclass
 class Limits:
-    """How often one signature of a function is compiled before further calls run as Python."""
+    """What holds for all threads, as torch._dynamo.config says it.
+
+    recompilations        how often one signature of a function is compiled before further calls run
+                          as Python
+    fail_at_the_limit     they raise CompileError instead
+    fail_on_recompile     already the second compilation does
+    automatic_dynamic     a size, an int or a float that changed is symbolic from then on
+    """
 
     recompilations: int = 8
+    fail_at_the_limit: bool = False
+    fail_on_recompile: bool = False
+    automatic_dynamic: bool = True
 
 
 settings, limits = Settings(), Limits()
+counters: defaultdict[str, Counter[str]] = defaultdict(Counter)  # torch._dynamo.utils.counters

@@ -12,14 +12,17 @@ Source: torch.compiler's documentation.
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from minitorch2 import compiling
-from minitorch2.compile_settings import limits, settings
+from minitorch2 import compiling, custom_backends
+from minitorch2.compile_config import config
+from minitorch2.compile_settings import settings
+from minitorch2.custom_backends import register_backend
 from minitorch2.dispatch import is_compiling, state
 from minitorch2.errors import ArgumentValueError
+from minitorch2.jit.as_module import as_module
 from minitorch2.nn.module import Module
 from minitorch2.size_marks import mark_dynamic, mark_static
 from minitorch2.tensors import Tensor
@@ -49,9 +52,13 @@ def is_dynamo_compiling() -> bool:
     return state.capturing
 
 
-def list_backends() -> list[str]:
-    """The names that `compile(backend=...)` takes."""
-    return sorted(compiling.backends)
+def list_backends(exclude_tags: Sequence[str] | None = ("debug", "experimental")) -> list[str]:
+    """The names that `compile(backend=...)` takes, without backends that have such tags.
+
+    Source: torch.compiler.list_backends.
+    """
+    offered = custom_backends.list_backends(exclude_tags)
+    return sorted({*compiling.backends, *compiling.ALIASES, *offered})
 
 
 def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
@@ -152,60 +159,49 @@ class set_stance(contextlib.ContextDecorator):
         settings.stance = self.before
 
 
-class Config:
-    """`torch._dynamo.config`: `recompile_limit` (also `cache_size_limit`) is how often one function
-    is compiled before further calls run as Python. `suppress_errors` says what is so anyway: a call
-    that capture fails on runs as Python.
-    """
-
-    suppress_errors = True
-
-    @property
-    def recompile_limit(self) -> int:
-        """How many entries one signature of a compiled function may have."""
-        return limits.recompilations
-
-    @recompile_limit.setter
-    def recompile_limit(self, limit: int) -> None:
-        limits.recompilations = limit
-
-    cache_size_limit = recompile_limit
-
-
-config = Config()
-
-
 @dataclass(frozen=True)
 class Explanation:
-    """What `explain` found in one call; its text is the report."""
+    """What `explain` found in one call; its text is the report.
+
+    `graphs` are torch.fx modules, `ops_per_graph` the names of their ops, `out_guards` what must
+    hold for each graph to be used again.
+    """
 
     graph_count: int
     graph_break_count: int
     op_count: int
     break_reasons: tuple[str, ...]
+    graphs: tuple[Any, ...] = ()
+    ops_per_graph: tuple[list[str], ...] = ()
+    out_guards: tuple[list[str], ...] = ()
 
     def __str__(self) -> str:
         counts = f"Graph Count: {self.graph_count}\nGraph Break Count: {self.graph_break_count}\n"
         return "\n".join([f"{counts}Op Count: {self.op_count}", *self.break_reasons])
 
 
-def explain(fn: Callable) -> Callable[..., Explanation]:
-    """A function that calls `fn` once, captured, and tells how many graphs that made and why.
+def explain(fn: Callable, *args: Any, **kwargs: Any) -> Any:
+    """A function that calls `fn` once, captured, and tells how many graphs that made and why; with
+    arguments, what it tells of the call with them.
 
     Source: torch._dynamo.explain.
     """
 
     def explained(*args: Any, **kwargs: Any) -> Explanation:
-        compiled = compiling.compile(fn, backend="eager")
+        original = getattr(fn, "_orig_mod", None) or getattr(fn, "original", fn)
+        compiled = compiling.compile(original, backend="eager")
         compiled(*args, **kwargs)
         inner = getattr(compiled, "_compiled", compiled)
-        totals, breaks = inner.totals(), inner.cache.breaks
+        breaks = inner.cache.breaks
+        programs = [each.program for each in inner.cache.all_entries() if each.program is not None]
+        ops = tuple([node.op for node in program.graph.nodes] for program in programs)
+        guards = tuple(
+            [f"{guard.subject()}: {guard.meaning}" for guard in program.guards.guards]
+            for program in programs
+        )
         reasons = tuple(one.text() for one in breaks)
-        return Explanation(totals["graphs"], len(breaks), totals["nodes"], reasons)
+        return Explanation(len(programs), len(breaks), sum(map(len, ops)), reasons,
+                           tuple(as_module(program.graph) for program in programs), ops,
+                           guards)  # fmt: skip
 
-    return explained
-
-
-def register_backend(name: str, backend: Callable) -> None:
-    """Offer a backend under a name: a function (captured program, options) -> callable."""
-    compiling.backends[name] = lambda: backend
+    return explained(*args, **kwargs) if args or kwargs else explained

@@ -373,11 +373,11 @@ def compile(
 
     `fullgraph`: raise GraphBreakError instead of running a call as Python. `dynamic`: True makes
     sizes symbolic from the start, False never, None once they change. `backend`: 'numba',
-    'interpreter', 'aot_eager', 'eager', or a function (captured program, options) -> callable over
-    the list of inputs. `options`: see CompileOptions. `disable`: return the callable unchanged.
+    'interpreter', 'aot_eager', 'eager', one that was registered or installed, or a function of a
+    torch.fx graph and example inputs (see custom_backends). `options`: see CompileOptions; a user's
+    backend gets its own. `disable`: return the callable unchanged.
     """
-    chosen = options_from(options, mode)
-    found = _backend(backend)
+    found, chosen = _backend(backend, options, mode)
     if model is None:
         return functools.partial(
             compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode,
@@ -389,7 +389,7 @@ def compile(
             f"a function or a module is expected, not {type(model).__name__}",
             "pass the function itself, not the result of calling it",
         )
-    if disable or not _python_is_known():
+    if disable or not python_is_known():
         return model
     if isinstance(model, CompiledFunction | OptimizedModule):
         return model
@@ -398,23 +398,26 @@ def compile(
     return CompiledFunction(model, fullgraph, dynamic, found, chosen)
 
 
-def _backend(backend: Any) -> Callable[[CapturedProgram, CompileOptions], Runnable]:
-    if callable(backend):
-        return backend
-    loader = backends.get(ALIASES.get(backend, backend))
-    if loader is None:
-        raise ArgumentValueError(
-            f"compile(backend={backend!r})",
-            "no such backend",
-            f"use one of {', '.join(sorted(backends))}, or a function",
-        )
-    return loader()
+def _backend(
+    backend: Any, options: dict[str, Any] | None, mode: str | None
+) -> tuple[Callable[[CapturedProgram, CompileOptions], Runnable], CompileOptions]:
+    """The backend and its options; those of a user's own backend are its own business."""
+    loader = None if callable(backend) else backends.get(ALIASES.get(backend, backend))
+    if loader is not None:
+        return loader(), options_from(options, mode)
+    from minitorch2 import custom_backends  # it brings torch.fx along
+
+    if not callable(backend) and not custom_backends.is_known(backend):
+        known = sorted({*backends, *ALIASES, *custom_backends.list_backends(None)})
+        raise custom_backends.unknown_backend(backend, known)
+    function = custom_backends.lookup_backend(backend)
+    return custom_backends.custom(function, options, mode), CompileOptions()
 
 
 _warned = False
 
 
-def _python_is_known() -> bool:
+def python_is_known() -> bool:
     """Whether capture knows this Python's bytecode; if not, one warning and eager runs."""
     global _warned
     if sys.version_info[:2] <= NEWEST_PYTHON:

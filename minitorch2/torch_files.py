@@ -59,15 +59,12 @@ torch.utils.data._utils minitorch2.utils.data
     collate fetch worker pin_memory
 torch.multiprocessing minitorch2.multiprocessing
     spawn reductions pool
-torch._dynamo minitorch2.compiler
-    eval_frame decorators
 torch._higher_order_ops minitorch2._higher_order_ops
     associative_scan cond map scan while_loop
 """
 
 # Files with another name here.
 _FILES = {
-    "torch._dynamo": "minitorch2.compiler",
     "torch.cuda.amp": "minitorch2.amp.cuda",
     "torch.jit.annotations": "minitorch2.jit.scripting",
     "torch._tensor_str": "minitorch2.printing",
