@@ -197,9 +197,10 @@ def _value(kind: Type) -> dict[str, Any]:
     """A tensor without memory of a type whose sizes are all known."""
     if not isinstance(kind, TensorType):
         return {}
-    if not all(isinstance(size, int) for size in kind.shape):
+    shape = tuple(size for size in kind.shape if isinstance(size, int))
+    if len(shape) < kind.ndim:
         return {"type": str(kind)}
-    return {"type": str(kind), "val": fake_tensor(kind.shape, kind.dtype, None, kind.device)}
+    return {"type": str(kind), "val": fake_tensor(shape, kind.dtype, None, kind.device)}
 
 
 def _place(origin: Origin | None) -> str | None:

@@ -32,8 +32,8 @@ def written_again(graph, example_inputs):
 
 @pytest.fixture(autouse=True)
 def registry(monkeypatch):
-    monkeypatch.setattr(custom_backends, "_registered", dict(custom_backends._registered))
-    monkeypatch.setattr(custom_backends, "_tags", dict(custom_backends._tags))
+    monkeypatch.setattr(custom_backends, "_registered", {})
+    monkeypatch.setattr(custom_backends, "_tags", {})
 
 
 def some_ops(x, w, n):
