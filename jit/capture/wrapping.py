@@ -26,7 +26,6 @@ from minitorch2.jit.capture.source import (
     NativeItemSource,
     Source,
 )
-from minitorch2.jit.capture.values import outside
 from minitorch2.jit.capture.values.base import Lazy, NativeMethod, Value
 from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.constants import LITERALS, Constant, is_constant
@@ -325,8 +324,6 @@ MAKERS: dict[type, Any] = {
     functools.partial: _partial,
     **MODE_VALUES,
 }
-for _kind in (*outside.PLAIN, enumerate, zip):
-    MAKERS[_kind] = outside.outside_iterator
 for _kind in NATIVE_CALLABLES:
     MAKERS[_kind] = _native
 
