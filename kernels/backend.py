@@ -20,9 +20,10 @@ from typing import Any
 
 from minitorch2.artifacts import emit, listening, wants
 from minitorch2.config import config
+from minitorch2.jit.autodiff.runtime import HostFunction
 from minitorch2.jit.ir.graph import Graph
 from minitorch2.kernels import host
-from minitorch2.kernels.codegen.host import host_source, identifier
+from minitorch2.kernels.codegen.host import host_source, identifier, is_plain
 from minitorch2.kernels.codegen.source import KernelSource, generate_source
 from minitorch2.kernels.control import control_step
 from minitorch2.kernels.executors import Run, executor
@@ -69,23 +70,20 @@ class Sources:
         return "\n\n".join([*map(str, self.kernels), self.host.rstrip("\n")])
 
 
-class Compiled:
+class Compiled(HostFunction):
     """A compiled graph. Calling it runs the host function; `sources` shows what was generated.
 
     `meter` counts what runs, if somebody wanted that when the graph was compiled.
     """
 
-    __slots__ = ("graph", "plan", "sources", "run", "meter")
+    __slots__ = ("graph", "plan", "sources", "meter")
 
     def __init__(
         self, graph: Graph, plan: Plan, sources: Sources,
         run: Callable[[list[Any]], list[Any]], meter: Meter | None = None,
     ):  # fmt: skip
-        self.graph, self.plan, self.sources = graph, plan, sources
-        self.run, self.meter = run, meter
-
-    def __call__(self, inputs: list[Any]) -> list[Any]:
-        return self.run(inputs)
+        super().__init__(run, is_plain(plan))
+        self.graph, self.plan, self.sources, self.meter = graph, plan, sources, meter
 
     @property
     def kernel_count(self) -> int:

@@ -8,6 +8,7 @@ Source: the counterpart of codegen/host.py, which writes the calls.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy
@@ -16,14 +17,16 @@ from minitorch2 import dtypes
 from minitorch2.artifacts import Origin
 from minitorch2.backends.blas import product
 from minitorch2.devices import CPU
-from minitorch2.dispatch import origin_scope, run_backend
+from minitorch2.dispatch import origin_scope, run_backend, state
 from minitorch2.errors import DivisionByZero, IndexOutOfRange, Mt2Error
 from minitorch2.jit.ir.graph import Node, Value, map_values, values_in
 from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.shapes.size_expression import SizeExpression
-from minitorch2.kernels.runtime.buffers import empty, flat
+from minitorch2.kernels.runtime import built_in, tensor_code
+from minitorch2.kernels.runtime import pool as threads
+from minitorch2.kernels.runtime.buffers import flat, pool
 from minitorch2.kernels.runtime.signature import KernelFailure
-from minitorch2.layouts import Layout
+from minitorch2.layouts import Layout, row_major
 from minitorch2.ops.table import VIEW, lookup
 from minitorch2.storages import storage_of_array
 from minitorch2.tensors import Tensor, wrap
@@ -32,9 +35,18 @@ Run = Callable[[int, Sequence[Any], Sequence[int], Sequence[Any], float], None]
 ERRORS = {"IndexOutOfRange": IndexOutOfRange, "ZeroDivisionError": DivisionByZero}
 
 
-def contiguous(array: numpy.ndarray) -> numpy.ndarray:
-    """The array, or a copy in row-major order."""
-    return array if array.flags.c_contiguous else numpy.ascontiguousarray(array)
+def array_of(tensor: Tensor, letter: str) -> numpy.ndarray:
+    """A tensor's array as it is ("s"), or in row-major order ("r"), copied if need be."""
+    array = tensor.array
+    if letter == "s" or array.flags.c_contiguous:
+        return array
+    return numpy.ascontiguousarray(array)
+
+
+def arrays(inputs: Sequence[Any], kinds: bytes) -> tuple[Any, ...]:
+    """What a host function works on: arrays of tensors, or ("n") the item itself."""
+    pairs = zip(inputs, kinds.decode(), strict=True)
+    return tuple(item if letter == "n" else array_of(item, letter) for item, letter in pairs)
 
 
 def strided(
@@ -47,10 +59,15 @@ def strided(
     return numpy.ndarray(shape, array.dtype, base, offset * size, steps)
 
 
-def tensor(array: numpy.ndarray, shape: tuple[int, ...], strides: tuple[int, ...]) -> Tensor:
+def laid_out(array: numpy.ndarray, shape: tuple[int, ...], strides: tuple[int, ...]) -> Tensor:
     """A tensor over memory that the host function allocated."""
     element = dtypes.from_numpy_dtype(array.dtype)
     return Tensor(storage_of_array(array, CPU), Layout(shape, strides, 0), element)
+
+
+def tensor(array: numpy.ndarray, layout: Layout, element: dtypes.dtype, nbytes: int) -> Tensor:
+    """A tensor that owns a row-major array of its own shape, which has so many bytes."""
+    return Tensor(storage_of_array(array, CPU), layout, element, array)
 
 
 def alias(base: Tensor, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Tensor:
@@ -165,7 +182,24 @@ def failure_error(failure: Failure, index: int) -> Mt2Error:
     return error
 
 
+@cache
+def _host_names() -> dict[str, Any]:
+    own = (arrays, strided, tensor, laid_out, alias, written, row_major)
+    names: dict[str, Any] = {each.__name__: each for each in own}
+    names["empty"] = pool().take
+    if threads.supported() and built_in.supported():
+        address = threads.code().address
+        names["arrays"] = tensor_code.arrays_function(address["arrays"], array_of)
+        names["tensor"] = tensor_code.tensor_function(address["tensor"])
+    names |= {element.short: element.numpy for element in dtypes.ALL}
+    return names | {element.short.upper(): element for element in dtypes.ALL}
+
+
 def host_names() -> dict[str, Any]:
-    """The names a generated host function may use, beside its kernels."""
-    own = (contiguous, strided, tensor, alias, written, empty)
-    return {each.__name__: each for each in own} | {d.short: d.numpy for d in dtypes.ALL}
+    """The names a generated host function may use, beside its kernels.
+
+    `f32` is numpy's dtype, `F32` ours. Guards keep a program inside or outside of inference mode;
+    what it makes inside is marked, which the native function does not do.
+    """
+    names = dict(_host_names())
+    return names | {"tensor": tensor} if state.inference else names

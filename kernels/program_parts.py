@@ -33,6 +33,7 @@ def part_record(compiled: Compiled) -> Record:
         "name": compiled.graph.name,
         "run": identifier("run", compiled.graph.name),
         "host": compiled.sources.host,
+        "plain": compiled.plain,
         "kernels": {},
         "products": {},
         "eager": {},

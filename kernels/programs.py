@@ -40,7 +40,7 @@ from minitorch2.jit.autodiff.records import (
     origin_from,
     program_record,
 )
-from minitorch2.jit.autodiff.runtime import CompiledProgram
+from minitorch2.jit.autodiff.runtime import CompiledProgram, HostFunction
 from minitorch2.jit.ir.graph import Graph
 from minitorch2.kernels import host
 from minitorch2.kernels.runtime import cache as disk
@@ -97,10 +97,10 @@ def _load(
         return None
 
 
-class LoadedGraph:
+class LoadedGraph(HostFunction):
     """A compiled graph from the disk: calling it runs the host function."""
 
-    __slots__ = ("record", "run")
+    __slots__ = ("record",)
 
     def __init__(self, record: Record, spans: Spans):
         self.record = record
@@ -112,10 +112,7 @@ class LoadedGraph:
         for name, node in record["eager"].items():
             names[name] = host.eager_step(node_from(node, spans))
         exec(compile(record["host"], f"<minitorch2 host {record['name']}>", "exec"), names)
-        self.run: Callable[[list[Any]], list[Any]] = names[record["run"]]
-
-    def __call__(self, inputs: list[Any]) -> list[Any]:
-        return self.run(inputs)
+        super().__init__(names[record["run"]], record["plain"])
 
     @property
     def kernel_count(self) -> int:

@@ -195,6 +195,8 @@ class LateCompiled:
         if run is None:
             with self.lock:
                 run = self.run = self.run or self._compile(inputs)
+                flat = run.flat() if isinstance(run, CompiledProgram) else run
+                self.program.rebind(flat)  # the next call comes by here no more
         return run(inputs)
 
     def _compile(self, inputs: list[Any]) -> Runnable:

@@ -36,6 +36,22 @@ if TYPE_CHECKING:
 Executable = Callable[[list[Any]], list[Any]]
 
 
+class HostFunction:
+    """A graph compiled to one flat function of the list of its inputs, `run`.
+
+    `plain`: it runs kernels and products only, so that nothing in it asks for modes, and each of
+    its results has memory of its own.
+    """
+
+    __slots__ = ("run", "plain")
+
+    def __init__(self, run: Executable, plain: bool):
+        self.run, self.plain = run, plain
+
+    def __call__(self, inputs: list[Any]) -> list[Any]:
+        return self.run(inputs)
+
+
 class CompiledNode(Node):
     """The autograd node of one call of a compiled function."""
 
@@ -174,7 +190,29 @@ class CompiledProgram:
         self.output_count = functional.output_count
         self.executor = executor  # compiles the backwards of some outputs alone, when they are met
         self.variants: dict[frozenset[int], Executable] = {}
+        self.apart = isinstance(forward, HostFunction) and forward.plain
         self.calls = 0
+
+    def flat(self) -> Executable:
+        """This program as a function, with nothing before the kernels where that can be."""
+        functional, forward = self.functional, self.forward
+        found_at = [_only_place(plan) for plan in functional.outputs]
+        places = [place for place in found_at if place is not None]
+        around = (functional.random_count, self.backward, *functional.writes)
+        if not self.apart or any(each is not None for each in around) or places != found_at:
+            return self
+        assert isinstance(forward, HostFunction)
+        run, same = forward.run, places == list(range(self.output_count))
+
+        def call_host(inputs: list[Any]) -> list[Any]:
+            self.calls += 1
+            try:
+                found = run(inputs)
+            except Mt2Error as error:
+                raise GraphFailed(str(error)) from error
+            return found if same else [found[place] for place in places]
+
+        return call_host
 
     def backward_without(self, missing: frozenset[int]) -> Executable:
         """The backward that takes no gradient of the outputs at these places."""
@@ -209,7 +247,8 @@ class CompiledProgram:
         finally:
             state.grad_enabled = before
         outputs = found[: self.output_count]
-        _separate(outputs, given)
+        if not self.apart:
+            _separate(outputs, given)
         if recorded:
             self._connect(given, outputs, found[self.output_count :], versions)
         for position, index in self.functional.writes:
@@ -298,6 +337,11 @@ class CompiledProgram:
         graph = self.functional.graph
         return interpret(Graph(graph.name, graph.inputs, graph.nodes, graph.outputs, (),
                                graph.assumptions), inputs)  # fmt: skip
+
+
+def _only_place(plan: OutputPlan) -> int | None:
+    """The output of the graph that an output of the program is; None if it is something else."""
+    return None if plan.steps or plan.freed or plan.alias is not None else plan.index
 
 
 def _separate(outputs: list[Any], inputs: list[Any]) -> None:

@@ -3,12 +3,16 @@
 In: a Plan. Out: the source of a function of a list of tensors, and the values its free names stand
 for. It allocates memory, launches kernels, calls matrix products, and wraps the results:
 
-    def loss(inputs):
-        in_x = contiguous(inputs[0])
+    layout_0 = row_major((4, 4))
+
+    def run_loss(inputs):
+        in_x, in_w = arrays(inputs, b'rr')
         s0 = in_x.shape[0]
-        v_0 = empty((4*s0,), f32)
+        v_0 = empty((s0, 4), f32, 16*s0)
         kernel_0(s0, (in_x, v_0), (s0,), (), 1.2)
-        return [tensor(v_0, (s0, 4), (4, 1))]
+        v_1 = empty((4, 4), f32, 64)
+        kernel_1(4, (in_w, v_0, v_1), (), (), 1.2)
+        return [tensor(v_0, row_major((s0, 4)), F32, 16*s0), tensor(v_1, layout_0, F32, 64)]
 
 Source: Inductor's wrapper code, without its memory plan.
 """
@@ -17,19 +21,32 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from minitorch2.jit.ir.graph import Node, Value, values_in
+from minitorch2.jit.ir.graph import Input, Node, Value, values_in
 from minitorch2.jit.ir.hidden_sizes import symbols_of
 from minitorch2.jit.ir.types import ScalarType, TensorType
 from minitorch2.jit.shapes.size_expression import Size, SizeExpression, Symbol, size_symbols
-from minitorch2.kernels.index import constant, product
+from minitorch2.kernels.index import Index, constant, product
 from minitorch2.kernels.lower.nests import arguments, shape_of, size_index, tensor_type
 from minitorch2.kernels.schedule.plan import EagerStep, KernelStep, Plan, PlanStep, ProductStep
-from minitorch2.kernels.schedule.program import HostView, Returned
+from minitorch2.kernels.schedule.program import HostView, Returned, row_major
 
 
 def host_source(plan: Plan, name: str) -> str:
     """The source of the host function."""
     return _HostWriter(plan, name).text()
+
+
+def is_plain(plan: Plan) -> bool:
+    """Whether it has kernels and products only, and each result has memory of its own."""
+    values = [each.value for each in plan.program.returned]
+    inputs = [given.value for given in plan.program.graph.inputs]
+    return (
+        not any(isinstance(step, EagerStep) for step in plan.steps)
+        and all(each.output.alias is None for each in plan.program.returned)
+        and None not in values
+        and len(set(values)) == len(values)
+        and not set(values) & set(inputs)
+    )
 
 
 def tuple_text(parts: Sequence[object]) -> str:
@@ -48,9 +65,11 @@ class _HostWriter:
     def __init__(self, plan: Plan, name: str):
         self.plan, self.program, self.name = plan, plan.program, name
         self.lines: list[str] = []
+        self.constants: dict[str, str] = {}
         self.inputs = [given.value for given in plan.program.graph.inputs]
         self.names: dict[Value, str] = {value: identifier("in", value.id) for value in self.inputs}
         self.alive: set[Value] = set()
+        self.shaped = set(self.inputs)  # values whose arrays have their shape
 
     def line(self, text: str) -> None:
         self.lines.append(f"    {text}")
@@ -69,18 +88,16 @@ class _HostWriter:
             self.line(f"written(inputs[{place}], {self.names[self.inputs[place]]})")
         returned = [self.returned(each) for each in self.program.returned]
         self.line(f"return [{', '.join(returned)}]")
-        return "\n".join(self.lines) + "\n"
+        constants = [f"{name} = {text}" for text, name in self.constants.items()]
+        return "\n".join([*constants, *self.lines]) + "\n"
 
     def prologue(self) -> None:
         """Arrays of the inputs, and the sizes that are not known before."""
-        for number, given in enumerate(self.program.graph.inputs):
-            value = given.value
-            if isinstance(value.type, ScalarType):
-                self.line(f"{self.names[value]} = inputs[{number}]")
-            elif given.strides is None:
-                self.line(f"{self.names[value]} = contiguous(inputs[{number}].array)")
-            else:
-                self.line(f"{self.names[value]} = inputs[{number}].array")
+        kinds = "".join(map(_kind, self.program.graph.inputs))
+        if kinds:
+            names = ", ".join(self.names[value] for value in self.inputs)
+            comma = "," if len(kinds) == 1 else ""
+            self.line(f"{names}{comma} = arrays(inputs, b'{kinds}')")
         known: set[str] = set()
         for source, size in self.declared_sizes():
             for symbol in size_symbols(size):
@@ -117,8 +134,14 @@ class _HostWriter:
             return
         self.names[value] = identifier("v", value.id)
         self.alive.add(value)
-        size = self.program.layout(value).size()
-        self.line(f"{self.names[value]} = empty(({size},), {tensor_type(value).dtype.short})")
+        layout, element = self.program.layout(value), tensor_type(value).dtype
+        size = layout.size()
+        shape: tuple[Index, ...] = (size,)
+        if _is_row_major(layout.shape, layout.strides):
+            self.shaped.add(value)
+            shape = layout.shape
+        self.line(f"{self.names[value]} = empty({tuple_text(shape)}, {element.short}, "
+                  f"{size * element.itemsize})")  # fmt: skip
 
     def step(self, name: str, step: PlanStep) -> None:
         match step:
@@ -173,7 +196,7 @@ class _HostWriter:
     def strided(self, view: HostView) -> str:
         name, layout = self.names[view.root], self.program.layout(view.root)
         whole = view.shape == shape_of(view.root) and view.strides == layout.strides
-        if whole and not view.offset.terms and view.root in self.inputs:
+        if whole and not view.offset.terms and view.root in self.shaped:
             return name
         shape, strides = tuple_text(view.shape), tuple_text(view.strides)
         return f"strided({name}, {shape}, {strides}, {view.offset})"
@@ -195,8 +218,28 @@ class _HostWriter:
             return str(argument) if isinstance(argument, SizeExpression) else repr(argument)
         if each.value in self.inputs:
             return f"inputs[{self.inputs.index(each.value)}]"
-        shape, strides = tuple_text(each.shape), tuple_text(each.strides)
-        return f"tensor({self.names[each.value]}, {shape}, {strides})"
+        name, shape = self.names[each.value], tuple_text(each.shape)
+        if each.value in self.shaped and _is_row_major(each.shape, each.strides):
+            element = tensor_type(each.value).dtype
+            size = product(each.shape) * element.itemsize
+            if self.program.layout(each.value).shape != each.shape:
+                name = f"{name}.reshape({shape})"
+            layout = f"row_major({shape})"
+            if all(size.as_int() is not None for size in each.shape):
+                layout = self.constants.setdefault(layout, f"layout_{len(self.constants)}")
+            return f"tensor({name}, {layout}, {element.short.upper()}, {size})"
+        return f"laid_out({name}, {shape}, {tuple_text(each.strides)})"
+
+
+def _kind(given: Input) -> str:
+    """The letter that says what `arrays` makes of an input."""
+    if isinstance(given.value.type, ScalarType):
+        return "n"
+    return "r" if given.strides is None else "s"
+
+
+def _is_row_major(shape: tuple[Index, ...], strides: tuple[Index, ...]) -> bool:
+    return strides == row_major(shape).strides
 
 
 def _rows_merged(a: HostView, c: HostView) -> tuple[HostView, HostView]:

@@ -16,7 +16,10 @@ Files, in reading order:
 - native.py      a writer for small native functions
 - pool_code.py   the threads' native half: parts of a job, waiting, locks
 - pool_blas.py   BLAS's jobs and batches of products on these threads
+- built_in.py    native code as built-in functions; where things stand in Python's objects
 - pool_launch.py a launch that Python calls without ctypes
+- block_code.py  memory for arrays, native
+- tensor_code.py arrays out of tensors and tensors around arrays, native
 - products.py    batches of small matrix products
 - planes.py      the channels of an image as planes, for convolutions
 - windows.py     which elements of a kernel meet which places

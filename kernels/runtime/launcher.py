@@ -19,8 +19,8 @@ from functools import cache
 from typing import Any
 
 from minitorch2.config import config
+from minitorch2.kernels.runtime import built_in, pool_launch
 from minitorch2.kernels.runtime import pool as threads
-from minitorch2.kernels.runtime import pool_launch
 from minitorch2.kernels.runtime.pool import pool
 from minitorch2.kernels.runtime.pool_launch import SERIAL_NANOSECONDS
 from minitorch2.kernels.runtime.signature import KernelFailure, KernelSignature
@@ -82,10 +82,10 @@ def direct(address: int, signature: KernelSignature) -> Launch | None:
 
     Its arguments: total, a tuple of arrays (or addresses), one of sizes, one of scalars, cost.
     """
-    if not (threads.supported() and pool_launch.supported()):
+    if not (threads.supported() and built_in.supported()):
         return None
     function = threads.code().address["launch"]
-    return pool_launch.built_in(function, address, signature, parts_for)
+    return pool_launch.launch_of(function, address, signature, parts_for)
 
 
 class StatusRow(threading.local):

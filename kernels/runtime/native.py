@@ -23,7 +23,8 @@ from llvmlite import ir
 
 from minitorch2.kernels.runtime.machine import target_machine
 
-I1, I32, I64, VOID = ir.IntType(1), ir.IntType(32), ir.IntType(64), ir.VoidType()
+I1, I8, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 32, 64))
+VOID = ir.VoidType()
 F32, F64 = ir.FloatType(), ir.DoubleType()
 CACHE_LINE = 64
 ORDER = "seq_cst"
@@ -44,10 +45,21 @@ class Module:
         made.linkage, made.align = "internal", CACHE_LINE
         return made
 
+    def row(self, name: str, count: int) -> ir.GlobalVariable:
+        """So many 8-byte words in a row, zero at first, for one thread at a time."""
+        kind = ir.ArrayType(I64, count)
+        made = ir.GlobalVariable(self.ir, kind, name)
+        made.initializer = ir.Constant(kind, None)
+        made.linkage, made.align = "internal", CACHE_LINE
+        return made
+
     def outside(
         self, name: str, result: ir.Type, arguments: Sequence[ir.Type], more: bool = False
     ) -> ir.Function:
-        """A function of the process (libc), found by name when the code is loaded."""
+        """A function of the process (libc, Python), found by name when the code is loaded."""
+        known = self.ir.globals.get(name)
+        if known is not None:
+            return known
         return ir.Function(self.ir, ir.FunctionType(result, arguments, var_arg=more), name)
 
     def function(

@@ -26,8 +26,16 @@ from pathlib import Path
 import llvmlite
 
 from minitorch2.backends import blas
+from minitorch2.kernels.runtime import (
+    block_code,
+    built_in,
+    native,
+    pool_blas,
+    pool_code,
+    pool_launch,
+    tensor_code,
+)
 from minitorch2.kernels.runtime import cache as disk
-from minitorch2.kernels.runtime import native, pool_blas, pool_code, pool_launch
 from minitorch2.kernels.runtime.machine import cpu, load_symbols
 from minitorch2.kernels.runtime.queue_pool import QueuePool
 
@@ -46,8 +54,10 @@ FUNCTIONS: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "wake": (None, (SHORT,)),
     "alive": (SHORT, ()),
     "reset": (None, (SHORT,)),
+    "blocks_clear": (None, ()),
+    "blocks_state": (WORD, ()),
 }
-ADDRESSES = ("blas", "gemm_f32", "gemm_f64", "launch")
+ADDRESSES = ("blas", "gemm_f32", "gemm_f64", "launch", "take", "arrays", "tensor")
 
 
 def supported() -> bool:
@@ -59,14 +69,16 @@ def _build() -> bytes:
     code = pool_code.PoolCode(*ARCHITECTURES[platform.machine()])
     pool_blas.add_all(code)
     pool_launch.add_launch(code)
+    block_code.BlockCode(code)
+    tensor_code.TensorCode(code)
     return native.compile_module(code)
 
 
 def _object() -> bytes:
     """The native half, compiled or from the disk."""
-    layout = pool_launch.ITEMS, pool_launch.ARRAY_DATA, pool_launch.BYTES_DATA
+    layout = built_in.ITEMS, built_in.ARRAY_DATA, built_in.BYTES_DATA
     digest = hashlib.sha256(repr((cpu(), layout, llvmlite.__version__)).encode())
-    for module in (native, pool_code, pool_blas, pool_launch):
+    for module in (native, pool_code, pool_blas, pool_launch, block_code, tensor_code, built_in):
         digest.update(Path(str(module.__file__)).read_bytes())
     key = digest.hexdigest()
     data = disk.load(key)
@@ -94,6 +106,8 @@ class Code:
     wake: Callable[[int], None]
     alive: Callable[[], int]
     reset: Callable[[int], None]
+    blocks_clear: Callable[[], None]
+    blocks_state: Callable[[], int]
 
 
 @cache

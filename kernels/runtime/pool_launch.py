@@ -6,7 +6,7 @@ In: the pool's code. Out: `launch` in it, a C function as CPython calls built-in
 
 with three tuples. It reads the addresses out of the array objects, writes the argument block on its
 stack, runs the kernel, and raises KernelFailure when a part has failed. Work of less than
-GIL_NANOSECONDS keeps the interpreter's lock. `built_in` makes such a function for one kernel; what
+GIL_NANOSECONDS keeps the interpreter's lock. `launch_of` makes such a function for one kernel; what
 it needs to know about the kernel stands in a bytes object, the function's `self`:
 
     kernel | how many arrays, sizes, scalars | addresses of Python objects | kinds of the scalars
@@ -15,15 +15,19 @@ Source: https://docs.python.org/3/c-api/structures.html#c.METH_FASTCALL; numpy's
 PyArrayObject_fields.
 """
 
-import ctypes
-import struct
-import sys
-import sysconfig
 from collections.abc import Callable
 
 import numpy as np
 from llvmlite import ir
 
+from minitorch2.kernels.runtime.built_in import (
+    ARRAY_DATA,
+    BYTES_DATA,
+    ITEMS,
+    SIZE,
+    TYPE,
+    built_in,
+)
 from minitorch2.kernels.runtime.native import F32, F64, I32, I64, VOID, Function
 from minitorch2.kernels.runtime.pool_code import KERNEL, PoolCode
 from minitorch2.kernels.runtime.signature import KernelFailure, KernelSignature
@@ -32,62 +36,23 @@ GIL_NANOSECONDS = 5_000.0
 LATE_NANOSECONDS = 30_000.0
 SERIAL_NANOSECONDS = 20_000.0
 CROWDED_NANOSECONDS = 500_000.0  # what runs alone after launches that had to wait for a thread
-FASTCALL = 0x80
-# Where things stand in CPython's objects, in 8-byte words.
-TYPE, SIZE, ITEMS = 1, 2, tuple.__basicsize__ // 8
-ARRAY_DATA = object.__basicsize__ // 8
-BYTES_DATA = bytes.__basicsize__ // 8
 INTEGER, SINGLE, DOUBLE, BOOLEAN = range(4)
 KINDS = {"f32": SINGLE, "f64": DOUBLE, "bool": BOOLEAN}
 FIELDS = ("kernel", "arrays", "sizes", "scalars", "ndarray", "none", "failure", "parts_for")
 
 
-def supported() -> bool:
-    """Whether this interpreter lays out its objects as this file reads them."""
-    if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
-        return False
-    array, pair = np.zeros(1), (object(),)
-    word = ctypes.c_size_t.from_address
-    return (
-        word(id(array) + 8 * ARRAY_DATA).value == array.ctypes.data
-        and word(id(array) + 8 * TYPE).value == id(np.ndarray)
-        and word(id(pair) + 8 * SIZE).value == 1
-        and word(id(pair) + 8 * ITEMS).value == id(pair[0])
-        and BYTES_DATA * 8 == bytes.__basicsize__ - 1
-    )
-
-
-class _MethodDefinition(ctypes.Structure):
-    _fields_ = [
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    ]
-
-
-_definitions: list[_MethodDefinition] = []
-
-
-def built_in(
+def launch_of(
     function: int, kernel: int, signature: KernelSignature, parts_for: Callable[[float], int]
 ) -> Callable[..., None]:
     """The launch of one kernel; `function` is the address of `launch`.
 
     `parts_for` says in how many parts to cut so many nanoseconds of work; it must live on.
     """
-    if not _definitions:
-        name = b"launch"
-        _definitions.append(_MethodDefinition(name, function, FASTCALL, None))
     counts = len(signature.arrays), signature.sizes, len(signature.scalars)
     objects = map(id, (np.ndarray, None, KernelFailure, parts_for))
     kinds = [KINDS.get(short, INTEGER) for short in signature.scalars]
     words = (kernel, *counts, *objects, *kinds)
-    make = ctypes.pythonapi.PyCFunction_NewEx
-    make.restype = ctypes.py_object
-    make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    data = struct.pack(f"={len(words)}Q", *words)
-    return make(ctypes.addressof(_definitions[0]), data, None)
+    return built_in("launch", function, words)
 
 
 class _Writer:

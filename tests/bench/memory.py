@@ -79,13 +79,14 @@ def measured(way: str, budget: float, steps: int, layers: int) -> tuple[list[flo
     with subscribe(events.append):
         losses = [step(x, y).item(), step(x, y).item()]
     saved = sum(e.facts["bytes"] for e in events if e.stage == "autodiff.partition")
-    held = pool.peak = pool.allocated
+    pool().forget_peak()
+    held = pool().counters()["allocated"]
     times = []
     for _ in range(steps):
         start = time.perf_counter()
         losses.append(step(x, y).item())
         times.append(time.perf_counter() - start)
-    peak = pool.peak - held
+    peak = pool().counters()["peak"] - held
     kept = f"{saved / 1e6:8.1f}" if saved else "     all"
     ms = statistics.median(times) * 1e3
     return losses, f"{way:6} {budget:6.2f} {kept} MB {peak / 1e6:8.1f} MB {ms:8.1f} ms"

@@ -75,16 +75,15 @@ def kernel_1(lo, hi, t0, t1, s0, status):
         r0 = ((r0_lanes[n_0] + r0_lanes[n_1]) + (r0_lanes[u64(2)] + r0_lanes[u64(3)])) + ((r0_lanes[u64(4)] + r0_lanes[u64(5)]) + (r0_lanes[u64(6)] + r0_lanes[u64(7)]))  # <text>:10
         t1[n_0] = r0  # <text>:10
 
+layout_0 = row_major(())
 def run_layer(inputs):
-    in_x = contiguous(inputs[0].array)
-    in_w = contiguous(inputs[1].array)
-    in_b = contiguous(inputs[2].array)
+    in_x, in_w, in_b = arrays(inputs, b'rrr')
     s0 = in_x.shape[0]
-    v_1 = empty((16*s0,), f32)
-    matmul_0(in_x, strided(in_w, (8, 16), (1, 8), 0), strided(v_1, (s0, 16), (16, 1), 0))
-    v_7 = empty((16*s0,), f32)
+    v_1 = empty((s0, 16), f32, 64*s0)
+    matmul_0(in_x, strided(in_w, (8, 16), (1, 8), 0), v_1)
+    v_7 = empty((s0, 16), f32, 64*s0)
     kernel_0(s0, (v_1, in_b, v_7), (s0,), (), 56.1)
     del v_1
-    v_8 = empty((1,), f32)
+    v_8 = empty((), f32, 4)
     kernel_1(1, (v_7, v_8), (s0,), (), (32*s0 + 3) / 10)
-    return [tensor(v_7, (s0, 16), (16, 1)), tensor(v_8, (), ())]
+    return [tensor(v_7, row_major((s0, 16)), F32, 64*s0), tensor(v_8, layout_0, F32, 4)]

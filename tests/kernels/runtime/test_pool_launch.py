@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from minitorch2.config import config
-from minitorch2.kernels.runtime import pool, pool_launch
+from minitorch2.kernels.runtime import built_in, pool
 from minitorch2.kernels.runtime.compile import compile_kernel
 from minitorch2.kernels.runtime.launcher import direct
 from minitorch2.kernels.runtime.signature import KernelFailure, KernelSignature
@@ -14,7 +14,7 @@ from minitorch2.kernels.runtime.signature import KernelFailure, KernelSignature
 pytestmark = [
     pytest.mark.numba,
     pytest.mark.skipif(
-        not (pool.supported() and pool_launch.supported()), reason="no built-in launch here"
+        not (pool.supported() and built_in.supported()), reason="no built-in launch here"
     ),
 ]
 SOURCE = """
