@@ -24,6 +24,8 @@ from minitorch2.dispatch import state as dispatch_state
 from minitorch2.dispatch import without_autocast
 from minitorch2.dtypes import float64
 from minitorch2.jit.capture.graph_break import GraphBreak
+from minitorch2.jit.capture.resume.splice import Rest
+from minitorch2.jit.capture.resume.suspend import finished_generator, generator_place
 from minitorch2.jit.capture.source import Source
 from minitorch2.jit.capture.state import CaptureState, InputTensor
 from minitorch2.jit.capture.values.base import Lazy, Value
@@ -34,6 +36,7 @@ from minitorch2.jit.capture.values.functions import (
     MethodValue,
     PartialValue,
 )
+from minitorch2.jit.capture.values.iterators import GeneratorValue
 from minitorch2.jit.capture.values.keys import Key
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.namespaces import CellValue
@@ -215,6 +218,26 @@ class Emitter:
         for attribute, held in value.attributes.items():
             self.lines.append(f"{name}.{attribute} = {self.value(held)}")
         return name
+
+    def generator(self, value: GeneratorValue) -> str:
+        """A generator of an inlined function, where it stands now: Python's own, made of the rest
+        of its code."""
+        if value.finished:
+            text = f"{self.object(finished_generator, 'finished_generator')}()"
+            return self.assign(value, text)
+        place, held = generator_place(value.frame)
+        if place is None or value.running:
+            raise GraphBreak("generator", f"{value.describe()} leaves the captured function")
+        rest = self.object(Rest(place), f"rest_of_{value.frame.code.co_name}")
+        given = ", ".join(self.value(item) for item in held)
+        name = self.assign(value, f"{rest}({given})")
+        if value.frame.started:
+            self.lines.append(f"next({name})")
+        return name
+
+    def has(self, value: Value) -> bool:
+        """Whether the value was built."""
+        return id(value) in self._names
 
     def leaves_once(self, memory: Any) -> bool:
         """Whether this is the first object over some memory that leaves."""

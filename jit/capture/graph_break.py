@@ -151,7 +151,7 @@ ROWS = (
     ),
     Row(
         "iterator-argument",
-        "An iterator from outside cannot be read ahead without moving it.",
+        "A generator, or another iterator that runs code, cannot be read ahead without moving it.",
         ("Pass a list.",),
     ),
     Row(

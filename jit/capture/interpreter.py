@@ -41,6 +41,7 @@ from minitorch2.jit.capture.values.iterators import (
     LIST_ITERATOR,
     GeneratorValue,
     IteratorValue,
+    Passed,
     Walk,
 )
 from minitorch2.jit.capture.values.mappings import DictValue, pairs_of
@@ -372,12 +373,14 @@ class Machine(Inputs, Members):
                 return None
             raise
 
-    def iterate_over(self, items: Any, cls: type | None = None) -> Value:
-        """An iterator over a list of values, or over a sequence value that may still grow."""
+    def iterate_over(self, items: Any, cls: type | None = None, base: Value | None = None) -> Value:
+        """An iterator over a list of values, or over a sequence value that may still grow. `base`
+        is what gives the same items when it is gone through again."""
         if isinstance(items, SequenceValue):
             cls = cls or (type(iter(())) if items.cls is tuple else LIST_ITERATOR)
             return IteratorValue(Walk(items), cls)
-        return IteratorValue(iter(items), cls or LIST_ITERATOR)
+        steps = iter(items) if base is None else Passed(iter(items), base)
+        return IteratorValue(steps, cls or LIST_ITERATOR)
 
     def iterate_by_index(self, value: Value) -> Value:
         """An iterator for an object with `__getitem__` only."""

@@ -239,6 +239,13 @@ class CaptureState:
         """The items of a set in the order in which it is gone through."""
         self._plain("keys", source, "list({0}) != <ITEMS>", "had another order", ITEMS=items)
 
+    def guard_end(self, source: Source, ended: bool, marks: tuple[Any, Any]) -> None:
+        """Whether an iterator has an item at a place; `marks` say that it has none, or that nobody
+        knows."""
+        meaning = "was its end" if ended else "was there"
+        test = "{0} is not <END>" if ended else "{0} is <END> or {0} is <UNKNOWN>"
+        self._plain("value", source, test, meaning, END=marks[0], UNKNOWN=marks[1])
+
     def guard_key(self, source: Source | None, key: Any, there: bool) -> None:
         """Whether a dict has a key."""
         word = "not in" if there else "in"

@@ -26,6 +26,7 @@ from minitorch2.jit.capture.source import (
     NativeItemSource,
     Source,
 )
+from minitorch2.jit.capture.values import outside
 from minitorch2.jit.capture.values.base import Lazy, NativeMethod, Value
 from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.constants import LITERALS, Constant, is_constant
@@ -324,6 +325,8 @@ MAKERS: dict[type, Any] = {
     functools.partial: _partial,
     **MODE_VALUES,
 }
+for _kind in (*outside.PLAIN, enumerate, zip):
+    MAKERS[_kind] = outside.outside_iterator
 for _kind in NATIVE_CALLABLES:
     MAKERS[_kind] = _native
 

@@ -130,3 +130,39 @@ def restored(machine: Machine, place: Place, values: list[Value], objects: tuple
     machine.state.exception = machine.real(active) if active is not None else None
     frame.index = place.index
     return frame
+
+
+def generator_place(frame: Frame) -> tuple[Place | None, list[Value]]:
+    """(the place at which a generator's frame waits, what stands there); None where it waits in
+    the middle of handling an exception."""
+    code, slots, stack = frame.code, list(frame.slots), list(frame.stack)
+    if frame.started:
+        index = frame.index - 1  # its yield, which gives away one more item
+        stack.append(Constant(None))
+    else:
+        index = next(i for i, ins in enumerate(frame.program.instructions) if ins.name == "RESUME")
+        for instruction in frame.program.instructions[:index]:
+            if instruction.name == "MAKE_CELL":
+                slot = instruction.argument
+                slots[slot] = CellValue(name_of(code, slot), slots[slot])
+    live, cells = live_slots(code, index), cell_slots(code)
+    held = [s for s, value in enumerate(slots) if value is not None and s in live]
+    kinds: list[str | int] = []
+    values = [slots[slot] for slot in held]
+    for item in stack:
+        if isinstance(item, PreviousException):
+            return None, []
+        kinds.append(NULL if item is NO_OBJECT else
+                     item.offset if isinstance(item, LastInstruction) else VALUE)  # fmt: skip
+        if kinds[-1] == VALUE:
+            values.append(item)
+    inside = tuple(s for s in held if s in cells and isinstance(slots[s], CellValue))
+    table = frame.globals.table
+    return Place(code, index, tuple(held), inside, tuple(kinds), table, id(table)), values
+
+
+def finished_generator() -> Any:
+    """A generator that has nothing more to give."""
+    made: Any = (item for item in ())
+    next(made, None)
+    return made

@@ -16,7 +16,7 @@ from minitorch2.jit.capture import protocols
 from minitorch2.jit.capture.rules.builtins import Rule, is_none
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
 from minitorch2.jit.capture.values.constants import Constant
-from minitorch2.jit.capture.values.iterators import IteratorValue
+from minitorch2.jit.capture.values.iterators import Combined, IteratorValue, Numbered
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.objects import ObjectValue
 from minitorch2.jit.capture.values.sequences import SequenceValue, TupleValue
@@ -48,8 +48,7 @@ def known(machine: Machine, value: Value) -> Any:
 def _enumerate(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     given = kwargs.get("start", args[1] if len(args) > 1 else Constant(0))
     start = machine.index_of(given, "enumerate")
-    pairs = enumerate(over(machine, args[0]), start)
-    return IteratorValue((TupleValue([Constant(i), item]) for i, item in pairs), enumerate)
+    return IteratorValue(Numbered(machine, machine.iterator(args[0]), start), enumerate)
 
 
 def _zip(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
@@ -68,7 +67,7 @@ def _zip(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
                 items.append(item)
             yield TupleValue(items)
 
-    return IteratorValue(steps(), zip)
+    return IteratorValue(Combined(steps(), zip, iterators, strict), zip)
 
 
 def _check_lengths(machine: Machine, iterators: list[Value], place: int) -> None:
@@ -100,7 +99,7 @@ def _map(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
                 items.append(item)
             yield machine.call(args[0], items, {})
 
-    return IteratorValue(steps(), map)
+    return IteratorValue(Combined(steps(), map, [args[0], *iterators]), map)
 
 
 def _tester(machine: Machine, function: Value) -> Callable[[Value], bool]:
@@ -111,8 +110,9 @@ def _tester(machine: Machine, function: Value) -> Callable[[Value], bool]:
 
 
 def _filter(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    keep = _tester(machine, args[0])
-    return IteratorValue((item for item in over(machine, args[1]) if keep(item)), filter)
+    keep, inner = _tester(machine, args[0]), machine.iterator(args[1])
+    steps = (item for item in each(machine, inner) if keep(item))
+    return IteratorValue(Combined(steps, filter, [args[0], inner]), filter)
 
 
 def _reversed(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:

@@ -149,7 +149,8 @@ class Constant(Value):
 
     def iterator(self, machine: Machine) -> Value:
         items = machine.guarded(list, self.value)
-        return machine.iterate_over([machine.from_python(item) for item in items])
+        values = [machine.from_python(item) for item in items]
+        return machine.iterate_over(values, type(iter(self.value)), self)
 
     def emit(self, emitter: Emitter) -> str:
         return emitter.constant(self.value)

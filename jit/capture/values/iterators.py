@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import sys
 import types
+from collections import deque
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.values.base import (
     Arguments,
     Keywords,
@@ -28,19 +29,31 @@ if TYPE_CHECKING:
 
 
 LIST_ITERATOR: type = type(iter([""]))
-WALKED = (LIST_ITERATOR, type(iter(())))
 
 
-class Walk:
+class Steps:
+    """How an iterator goes on, and how it is made anew where it stands."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Steps:
+        return self
+
+    def __next__(self) -> Value:
+        raise NotImplementedError
+
+    def emit(self, emitter: Emitter, value: Value) -> str:
+        """The real iterator, where it stands now."""
+        raise NotImplementedError
+
+
+class Walk(Steps):
     """The steps of an iterator over a list or tuple, which may grow meanwhile."""
 
     __slots__ = ("sequence", "index", "ended")
 
     def __init__(self, sequence: SequenceValue):
         self.sequence, self.index, self.ended = sequence, 0, False
-
-    def __iter__(self) -> Walk:
-        return self
 
     def __next__(self) -> Value:
         self.ended = self.ended or self.index >= len(self.sequence.values)
@@ -50,12 +63,77 @@ class Walk:
         return self.sequence.values[self.index - 1]
 
     def emit(self, emitter: Emitter, value: Value) -> str:
-        """The real iterator, where it stands now."""
         items = "()" if self.ended else emitter.value(self.sequence)
         name = emitter.assign(value, f"iter({items})")
         if self.index and not self.ended:
             emitter.lines.append(f"{name}.__setstate__({self.index})")
         return name
+
+
+class Passed(Steps):
+    """The steps through something that gives the same items when it is gone through again."""
+
+    __slots__ = ("items", "base", "taken", "ended")
+
+    def __init__(self, items: Iterator[Value], base: Value):
+        self.items, self.base, self.taken, self.ended = items, base, 0, False
+
+    def __next__(self) -> Value:
+        try:
+            found = next(self.items)
+        except StopIteration:
+            self.ended = True
+            raise
+        self.taken += 1
+        return found
+
+    def emit(self, emitter: Emitter, value: Value) -> str:
+        name = emitter.assign(value, f"iter({emitter.value(self.base)})")
+        if self.taken or self.ended:
+            skip = emitter.object(skipped, "skipped")
+            emitter.lines.append(f"{skip}({name}, {None if self.ended else self.taken})")
+        return name
+
+
+class Numbered(Steps):
+    """The steps of `enumerate`."""
+
+    __slots__ = ("machine", "inner", "count")
+
+    def __init__(self, machine: Machine, inner: Value, start: int):
+        self.machine, self.inner, self.count = machine, inner, start
+
+    def __next__(self) -> Value:
+        item = self.machine.advance_iterator(self.inner)
+        if item is None:
+            raise StopIteration
+        self.count += 1
+        return self.machine.tuple_of([self.machine.from_python(self.count - 1), item])
+
+    def emit(self, emitter: Emitter, value: Value) -> str:
+        return emitter.assign(value, f"enumerate({emitter.value(self.inner)}, {self.count})")
+
+
+class Combined(Steps):
+    """The steps of `zip`, `map` and `filter`: what they are made of is all they know."""
+
+    __slots__ = ("steps", "cls", "parts", "strict")
+
+    def __init__(self, steps: Iterator[Value], cls: type, parts: list[Value], strict: bool = False):
+        self.steps, self.cls, self.parts, self.strict = steps, cls, parts, strict
+
+    def __next__(self) -> Value:
+        return next(self.steps)
+
+    def emit(self, emitter: Emitter, value: Value) -> str:
+        inside = ", ".join(emitter.value(part) for part in self.parts)
+        strict = ", strict=True" if self.strict else ""
+        return emitter.assign(value, f"{self.cls.__name__}({inside}{strict})")
+
+
+def skipped(iterator: Any, count: int | None) -> None:
+    """Take items from an iterator, all of them for None."""
+    deque(iterator if count is None else islice(iterator, count), 0)
 
 
 class IteratorValue(Value):
@@ -89,7 +167,7 @@ class IteratorValue(Value):
         return super().call_method(machine, name, args, kwargs)
 
     def emit(self, emitter: Emitter) -> str:
-        if isinstance(self.steps, Walk) and self.cls in WALKED:
+        if isinstance(self.steps, Steps):
             return self.steps.emit(emitter, self)
         if self.cls is not LIST_ITERATOR:
             return super().emit(emitter)
@@ -211,4 +289,4 @@ class GeneratorValue(Value):
         return none
 
     def emit(self, emitter: Emitter) -> str:
-        raise GraphBreak("generator", f"{self.describe()} leaves the captured function")
+        return emitter.generator(self)

@@ -462,6 +462,16 @@ class OpaqueValue(Value):
     def same_as(self, machine: Machine, other: Value) -> bool:
         return isinstance(other, OpaqueValue) and other.object is self.object
 
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        """A method of a native class does nothing until it is called."""
+        cls = type(self.object)
+        if isinstance(getattr(cls, name, None), types.MethodDescriptorType):
+            return NativeMethod(self, name)
+        return super().get_attribute(machine, name)
+
+    def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        machine.stop("unknown-call", f"{type(self.object).__name__}.{name}()")
+
     def lower(self, machine: Machine) -> Any:
         return machine.stop("unknown-object", f"an object of type {type(self.object).__name__}")
 

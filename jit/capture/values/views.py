@@ -81,7 +81,7 @@ class DictView(Value):
         return found is not None and machine.equal(found, item.values[1])
 
     def iterator(self, machine: Machine) -> Value:
-        return machine.iterate_over(self.walk(machine), KINDS[self.kind][1])
+        return machine.iterate_over(self.walk(machine), KINDS[self.kind][1], self)
 
     def walk(self, machine: Machine, backwards: bool = False) -> Iterator[Value]:
         """The items, one by one; RuntimeError in the program when the dict grows meanwhile."""

@@ -25,7 +25,8 @@ def ones() -> tuple:
 def plain(value: Any) -> Any:
     """A value as data that compares by content; tensors with shape, strides, history."""
     if isinstance(value, torch.Tensor):
-        grad = None if value.grad is None else value.grad.tolist()
+        own = value.grad if value.is_leaf else None  # asking others warns
+        grad = None if own is None else own.tolist()
         return ("tensor", value.tolist(), value.stride(), value.requires_grad, grad)
     if isinstance(value, (list, tuple, set, frozenset)):
         return [type(value).__name__, *map(plain, value)]

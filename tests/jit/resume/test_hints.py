@@ -3,6 +3,7 @@
 
 import array
 import gc
+import itertools
 import sys
 
 import pytest
@@ -163,15 +164,15 @@ def walks(x, steps):
 
 
 def lives_on(x):
-    halves = map(lambda v: v / 2, (2, 4))
+    numbers = itertools.accumulate((2, 4))
     print("break")
-    return x * sum(halves)
+    return x * sum(numbers)
 
 
 def listed(x):
-    halves = [v / 2 for v in (2, 4)]
+    numbers = list(itertools.accumulate((2, 4)))
     print("break")
-    return x * sum(halves)
+    return x * sum(numbers)
 
 
 def frame(x):
@@ -226,7 +227,7 @@ PAIRS = {
     "may-fail": ((may_fail, with_()), (cannot_fail, with_())),
     "too-long": ((too_long, with_()), (body, with_())),
     "random-generator": ((own_generator, seeded), (no_hooks, with_())),
-    "iterator-argument": ((walks, with_(lambda: iter([1, 2]))), (walks, with_([1, 2]))),
+    "iterator-argument": ((walks, with_(lambda: (n for n in [1, 2]))), (walks, with_([1, 2]))),
     "made-by-python": ((lives_on, with_()), (listed, with_())),
     "frame": ((frame, with_()), (name, with_())),
     "debugger": ((debugger, with_()), (body, with_())),
