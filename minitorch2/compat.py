@@ -12,20 +12,25 @@ both sides have is our module itself. A file that only torch has (torch_files.py
 window: a module of its own whose names are looked up in ours, and set there. Anything else raises
 an ImportError that says so, instead of mixing in the real torch.
 
-Source: the import protocol of PEP 451.
+`torch.__version__` is the version of torch whose names are followed, for scripts that ask; so is
+what importlib.metadata says of torch.
+
+Source: the import protocol of PEP 451; importlib.metadata's finders.
 """
 
 import difflib
 import importlib
 import importlib.abc
 import importlib.machinery
+import importlib.metadata
 import importlib.util
 import pkgutil
 import sys
 import types
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from minitorch2 import version
 from minitorch2.torch_files import PLACES, ours
 
 
@@ -66,8 +71,27 @@ def _private(package: str, name: str) -> Any:
     raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
 
+class TorchDistribution(importlib.metadata.Distribution):
+    """What importlib.metadata finds as the package torch: `metadata.version("torch")`."""
+
+    def read_text(self, filename: str) -> str | None:
+        """The text of METADATA, None for other files."""
+        if filename not in ("METADATA", "PKG-INFO"):
+            return None
+        return f"Metadata-Version: 2.1\nName: torch\nVersion: {version.torch}\n"
+
+    def locate_file(self, path: Any) -> Any:
+        """The path itself: there are no files."""
+        return path
+
+
 class TorchFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds `torch.x.y` as `minitorch2.x.y`, or as the window that torch_files.py names."""
+
+    def find_distributions(self, context: Any = None) -> Iterator[importlib.metadata.Distribution]:
+        """The package torch, where all packages or that one are asked for."""
+        if getattr(context, "name", None) in (None, "torch"):
+            yield TorchDistribution()
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: Any = None
@@ -98,16 +122,29 @@ class TorchFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         for name, value in self.kept.items():
             setattr(module, name, value)
         if module.__name__ == OURS:
-            for place in WITHOUT_IMPORT:
-                importlib.import_module(place)
+            vars(module)["__version__"] = version.torch
+            _open_windows()
 
 
 OURS = "minitorch2"
-# What scripts reach after no more than `import torch`: torch.nn.modules.linear.Linear.
-WITHOUT_IMPORT = ("torch.nn.modules", "torch.utils._pytree", "torch.distributions.kl")
+# Modules of ours that scripts reach after no more than `import torch`.
+WITHOUT_IMPORT = ("torch.utils._pytree",)
 
 _FIELDS = ("__name__", "__loader__", "__package__", "__spec__", "__path__")
 _installed: list[TorchFinder] = []
+
+
+def _open_windows() -> None:
+    """What scripts reach after no more than `import torch`: torch.nn.modules.linear.Linear.
+
+    A window is opened where its module is there already, unless that has the name for a thing of
+    its own.
+    """
+    for place in (*WITHOUT_IMPORT, *PLACES):
+        above, _, name = place.rpartition(".")
+        parent = sys.modules.get(_target(above))
+        if parent is not None and ours(place) in sys.modules and not hasattr(parent, name):
+            importlib.import_module(place)
 
 
 def _same_place(name: str) -> str:
@@ -157,4 +194,5 @@ def uninstall() -> None:
     """Let `import torch` find the real torch again."""
     while _installed:
         sys.meta_path.remove(_installed.pop())
+        vars(sys.modules[OURS])["__version__"] = version.__version__
     _forget()

@@ -58,8 +58,9 @@ class UninitializedParameter(_Uninitialized, Parameter):
     __slots__ = ()
     becomes = Parameter
 
-    def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None):
-        super().__init__(empty(0, device=device, dtype=dtype), requires_grad)
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+        """One without a shape."""
+        return super().__new__(cls, empty(0, device=device, dtype=dtype), requires_grad)
 
 
 class UninitializedBuffer(_Uninitialized, Buffer):
@@ -68,14 +69,15 @@ class UninitializedBuffer(_Uninitialized, Buffer):
     __slots__ = ()
     becomes = Buffer
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         requires_grad: bool = False,
         device: Any = None,
         dtype: Any = None,
         persistent: bool = True,
-    ):
-        super().__init__(empty(0, device=device, dtype=dtype), persistent=persistent)
+    ) -> Any:
+        """One without a shape."""
+        return super().__new__(cls, empty(0, device=device, dtype=dtype), persistent=persistent)
 
 
 def is_lazy(parameter: Any) -> bool:

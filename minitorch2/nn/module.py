@@ -536,6 +536,9 @@ class Module:
         """Restore what get_extra_state returned."""
         raise ModuleError(f"{type(self).__name__}.set_extra_state", "it is not defined")
 
+    def _has_extra_state(self) -> bool:
+        return type(self).get_extra_state is not Module.get_extra_state
+
     def extra_repr(self) -> str:
         """What stands inside the parentheses when the module prints."""
         return ""

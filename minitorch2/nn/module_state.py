@@ -64,15 +64,11 @@ def own_parts(module: Any) -> dict[str, Any]:
     return parts
 
 
-def _has_extra(module: Any) -> bool:
-    return any("set_extra_state" in cls.__dict__ for cls in type(module).__mro__[:-2])
-
-
 def save_own(module: Any, destination: Any, prefix: str, keep_vars: bool) -> None:
     """Put the module's own parts into `destination`."""
     for name, part in own_parts(module).items():
         destination[prefix + name] = part if keep_vars else part.detach()
-    if _has_extra(module):
+    if module._has_extra_state():
         destination[prefix + EXTRA] = module.get_extra_state()
 
 
@@ -115,12 +111,12 @@ def load_own(
         else:
             with no_grad():
                 part.copy_(value)
-    if _has_extra(module):
+    if module._has_extra_state():
         if prefix + EXTRA in given:
             module.set_extra_state(given[prefix + EXTRA])
         else:
             missing.append(prefix + EXTRA)
-    known = set(parts) | {EXTRA if _has_extra(module) else ""}
+    known = set(parts) | {EXTRA if module._has_extra_state() else ""}
     for key in given:
         if key.startswith(prefix):
             name = key[len(prefix) :]

@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from minitorch2 import distributed
+from minitorch2 import distributed as processes
 from minitorch2.errors import ArgumentValueError, OperationError
 from minitorch2.nn.batch_normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, _BatchNorm
 from minitorch2.nn.module import Module
@@ -78,7 +78,7 @@ class DistributedDataParallel(Module):
         self, module: Module, device_ids: Any = None, output_device: Any = None, **options: Any
     ):
         super().__init__()
-        distributed.get_rank()
+        processes.get_rank()
         if not any(parameter.requires_grad for parameter in module.parameters()):
             raise OperationError(
                 "DistributedDataParallel(module)",

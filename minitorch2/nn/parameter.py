@@ -21,9 +21,15 @@ class Parameter(Tensor):
 
     __slots__ = ()
 
-    def __init__(self, data: Any = None, requires_grad: bool = True):
-        _share(self, data)
-        self.requires_grad = requires_grad
+    def __new__(cls, data: Any = None, requires_grad: bool = True, *rest: Any, **given: Any) -> Any:
+        """The parameter; what a subclass takes besides is its own."""
+        made = object.__new__(cls)
+        _share(made, data)
+        made.requires_grad = requires_grad
+        return made
+
+    def __init__(self, *args: Any, **given: Any):
+        """Nothing is left to do after `__new__`, which a subclass may replace."""
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + tensor_text(self)
@@ -37,9 +43,15 @@ class Buffer(Tensor):
 
     __slots__ = ()
 
-    def __init__(self, data: Any = None, *, persistent: bool = True):
-        _share(self, data)
-        self.persistent = persistent
+    def __new__(cls, data: Any = None, *, persistent: bool = True, **given: Any) -> Any:
+        """The buffer; what a subclass takes besides is its own."""
+        made = object.__new__(cls)
+        _share(made, data)
+        made.persistent = persistent
+        return made
+
+    def __init__(self, *args: Any, **given: Any):
+        """Nothing is left to do after `__new__`, which a subclass may replace."""
 
 
 PLAIN.update((Parameter, Buffer))

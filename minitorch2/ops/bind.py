@@ -10,6 +10,8 @@ Example: `Tensor.gelu` does not exist, as the row says `method=False`; `Tensor.e
 from collections.abc import Callable
 from typing import Any
 
+import numpy
+
 from minitorch2 import dtypes
 from minitorch2.dispatch import call, state
 from minitorch2.ops import (
@@ -28,10 +30,10 @@ from minitorch2.ops import (
 )
 from minitorch2.ops.aliases import ALIASES, IN_PLACE_FUNCTIONS
 from minitorch2.ops.indexing import get_item, set_item
-from minitorch2.ops.infer import is_number, refuse_argument
+from minitorch2.ops.infer import admit_argument, is_number
 from minitorch2.ops.signature import make_function
 from minitorch2.ops.table import Op, all_ops, lookup
-from minitorch2.tensors import Tensor
+from minitorch2.tensors import Tensor, wrap
 
 functions: dict[str, Callable] = {}
 
@@ -56,14 +58,18 @@ def _operand(value: Any) -> bool:
     return isinstance(value, Tensor) or is_number(value)
 
 
-def _binary(op: Op, extra: tuple) -> Callable:
+def _binary(op: Op, extra: tuple, compares: bool = False) -> Callable:
     def operator(self: Tensor, other: Any) -> Any:
         if state.direct:
             found = op.short(self, other)
             if found is not None:
                 return found
+        if isinstance(other, numpy.generic):
+            return operator(self, other.item())
+        if compares and isinstance(other, numpy.ndarray):
+            return operator(self, wrap(other))
         if not _operand(other):
-            return NotImplemented
+            return NotImplemented  # an array of numpy's computes then, and __array_wrap__ follows
         return call(op, (self, other, *extra))
 
     return operator
@@ -75,6 +81,8 @@ def _reflected(op: Op, extra: tuple) -> Callable:
             found = op.short(other, self)
             if found is not None:
                 return found
+        if isinstance(other, numpy.generic):
+            return operator(self, other.item())
         if not _operand(other):
             return NotImplemented
         return call(op, (other, self, *extra))
@@ -126,9 +134,11 @@ def _bind_operators() -> None:
         if name != "matmul":
             _attach(f"__i{symbol}__", _binary(lookup(written), tuple(extra)), op.doc)
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
-        _attach(f"__{name}__", _binary(lookup(name), ()), lookup(name).doc)
+        _attach(f"__{name}__", _binary(lookup(name), (), True), lookup(name).doc)
     for symbol, name in (("neg", "neg"), ("abs", "abs"), ("invert", "bitwise_not")):
         _attach(f"__{symbol}__", _unary(lookup(name)), lookup(name).doc)
+    # numpy's own operators step back: `numpy.float64(2) * x` is a tensor.
+    Tensor.__array_priority__ = 1000  # type: ignore[attr-defined]
     _attach("__pos__", lambda self: self, "The tensor itself.")
     Tensor.__hash__ = object.__hash__  # type: ignore[method-assign]
     for symbol, convert in (("int", int), ("float", float), ("complex", complex)):
@@ -178,8 +188,7 @@ _METHODS: dict[str, Any] = {
     "is_conj": lambda self: False,
     "is_neg": lambda self: False,
     "type_as": lambda self, other: methods.to(self, other.dtype),
-    "zero_": lambda self: call(lookup("copy_"), (self, _scalar(self, 0), False)),
-    "fill_": lambda self, value: call(lookup("copy_"), (self, _scalar(self, value), False)),
+    "zero_": lambda self: derived_methods.fill_(self, 0),
     "uniform_": fills.uniform_,
     "normal_": fills.normal_,
     "exponential_": fills.exponential_,
@@ -189,12 +198,6 @@ _METHODS: dict[str, Any] = {
     "geometric_": fills.geometric_,
     "log_normal_": fills.log_normal_,
 }
-
-
-def _scalar(tensor: Tensor, value: Any) -> Tensor:
-    if isinstance(value, Tensor):
-        return value
-    return call(lookup("full"), ((), value, tensor.dtype, tensor.device))
 
 
 def _bind_methods() -> None:
@@ -226,7 +229,7 @@ def _bind_methods() -> None:
     for name, getter in (
         ("T", methods.permute_property),
         ("mT", methods.matrix_transpose),
-        ("H", methods.hermitian),
+        ("H", methods.matrix_hermitian),
         ("mH", methods.hermitian),
         ("is_cuda", lambda self: self.device.type == "cuda"),
         ("is_xpu", lambda self: False),
@@ -246,7 +249,7 @@ def _bind_methods() -> None:
 def bind() -> None:
     """Derive in-place rows and attach everything; called once, when the package is imported."""
     inplace.derive_all()
-    check = Tensor, refuse_argument
+    check = Tensor, admit_argument
     for op in all_ops():
         short_if = state if short_ways.install(op) else None
         write_out = outputs.write_out if outputs.takes_out(op) else None

@@ -11,6 +11,8 @@ rules.
 from collections.abc import Sequence
 from typing import Any
 
+import numpy
+
 from minitorch2 import dtypes
 from minitorch2.errors import ArgumentTypeError, DtypeError, OperationError
 from minitorch2.layouts import Layout, broadcast_shapes, contiguous, normalize_dims
@@ -25,7 +27,7 @@ def describe(op: Op, args: Sequence[Any]) -> str:
 
 def describe_value(value: Any) -> str:
     """One argument as an error message names it."""
-    if hasattr(value, "dtype") and hasattr(value, "shape"):
+    if is_tensor_like(value) and hasattr(value, "shape"):
         return f"{value.dtype.short}[{','.join(str(size) for size in value.shape)}]"
     if type(value) in (tuple, list):
         return "[" + ", ".join(describe_value(item) for item in value) + "]"
@@ -102,12 +104,15 @@ def check_operand(op: Op, args: Sequence[Any], position: int) -> None:
     )
 
 
-def refuse_argument(op: Op, position: int, args: Sequence[Any]) -> None:
-    """ArgumentTypeError for what is no tensor, unless it is a number where one may stand."""
+def admit_argument(op: Op, position: int, args: Sequence[Any]) -> Any:
+    """What is no tensor, where a number may stand: the number, a scalar of numpy's made plain.
+
+    Anything else raises ArgumentTypeError.
+    """
     parameter, value = op.signature.parameters[position], args[position]
     numbers = not must_be_tensor(op, parameter)
     if numbers and is_number(value) or hasattr(type(value), "__torch_function__"):
-        return
+        return value.item() if isinstance(value, numpy.generic) else value
     raise ArgumentTypeError(
         describe(op, args),
         f"argument '{parameter.name}' (position {position + 1}) must be Tensor"
@@ -129,8 +134,10 @@ def check_held(value: Any, element: dtypes.dtype) -> None:
 
 def is_number(value: Any) -> bool:
     """Whether a value can stand as a number in a pointwise op (symbolic ones included)."""
+    if isinstance(value, numpy.ndarray):
+        return False
     return (
-        isinstance(value, (bool, int, float, complex))
+        isinstance(value, (bool, int, float, complex, numpy.generic))
         or hasattr(value, "scalar_kind")
         or (hasattr(value, "__float__") and hasattr(value, "item") and not is_tensor_like(value))
     )
@@ -210,9 +217,9 @@ def sum_dtype(self: Any, dtype: dtypes.dtype | None) -> dtypes.dtype:
     return self.dtype if self.dtype.differentiable else dtypes.int64
 
 
-def shown_dtype(op: Op, base: dtypes.dtype) -> dtypes.dtype:
-    """The dtype of a view of a tensor of dtype `base`."""
-    return base if op.element is None else op.element(base)
+def shown_dtype(op: Op, base: dtypes.dtype, rest: Sequence[Any] = ()) -> dtypes.dtype:
+    """The dtype of a view of a tensor of dtype `base`, with the view's other arguments."""
+    return base if op.element is None else op.element(base, *rest)
 
 
 def infer(op: Op, args: Sequence[Any]) -> Any:
@@ -223,5 +230,5 @@ def infer(op: Op, args: Sequence[Any]) -> Any:
         return infer_pointwise(op, args)
     if op.view is not None:
         layout = op.view(contiguous(tuple(args[0].shape)), *args[1:])
-        return Meta(layout.shape, shown_dtype(op, args[0].dtype))
+        return Meta(layout.shape, shown_dtype(op, args[0].dtype, args[1:]))
     raise TypeError(f"op {op.name} has no rule that gives its result's type")

@@ -20,6 +20,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy
+
 from minitorch2.errors import ArgumentTypeError
 from minitorch2.ops.code_cache import code_of
 
@@ -116,9 +118,9 @@ def as_ints(value: Any, name: str) -> Any:
     if value is None:
         return None
     if isinstance(value, (tuple, list)):
-        return tuple(value)
+        return _plain(tuple(value))
     if hasattr(value, "__index__"):
-        return (value,)
+        return _plain((value,))
     raise ArgumentTypeError(
         f"argument '{name}'",
         f"must be an int or a sequence of ints, not {type(value).__name__}",
@@ -129,7 +131,15 @@ def as_ints(value: Any, name: str) -> Any:
 def as_variadic(values: tuple, name: str) -> tuple:
     """The sizes of `f(2, 3)` or `f((2, 3))` as one tuple."""
     if len(values) == 1 and not hasattr(values[0], "__index__"):
-        return tuple(values[0])
+        return _plain(tuple(values[0]))
+    return _plain(values)
+
+
+def _plain(values: tuple) -> tuple:
+    """The integers, numpy's own made plain ones; symbolic sizes stay."""
+    for value in values:
+        if isinstance(value, numpy.integer):
+            return tuple(int(x) if isinstance(x, numpy.integer) else x for x in values)
     return values
 
 
@@ -178,8 +188,8 @@ def make_function(
     `first` renames the first parameter: functions call it `input`, methods `self`, as torch does.
     With `short_if`, the dispatcher's state, the row's short way is tried while it is `direct`.
     With `write_out`, the function takes out=: `write_out(op, arguments, out)`. `check` is the
-    class Tensor and what to call when a tensor parameter gets something else:
-    `refuse(op, position, arguments)`.
+    class Tensor and what gives the value of a tensor parameter that gets something else:
+    `admit(op, position, arguments)`.
     """
     signature: Signature = op.signature
     parameters = signature.parameters
@@ -210,9 +220,9 @@ def make_function(
         checked = parameter.type == "Tensor" or parameter.type == "Operand"
         if check is not None and checked:
             missing = f"{name} is not None and " if parameter.optional else ""
-            refused = f"refuse(op, {index}, {arguments})"
-            lines.append(f"if {missing}not isinstance({name}, Tensor): {refused}")
-            scope["Tensor"], scope["refuse"] = check
+            admitted = f"{name} = admit(op, {index}, {arguments})"
+            lines.append(f"if {missing}not isinstance({name}, Tensor): {admitted}")
+            scope["Tensor"], scope["admit"] = check
         if parameter.type in _PREPARE:
             line = _PREPARE[parameter.type].format(name)
             optional = parameter.optional and parameter.type == "Tensor[]"

@@ -48,3 +48,29 @@ def test_torch_is_minitorch2():
         "minitorch2 has no module for 'torch.optim.lr_schedulers' (the nearest is "
         "'torch.optim.lr_scheduler'): leave the import out, or run the script with torch itself",
     ]
+
+
+VERSIONS = """
+from importlib import metadata
+from minitorch2 import compat, version
+import minitorch2
+before = minitorch2.__version__
+compat.install_as_torch()
+import torch
+assert torch.__version__ == version.torch and metadata.version('torch') == version.torch
+assert torch.__version__ >= '2.0' and torch.__version__ > (1, 13) and torch.__version__ < '3'
+assert int(torch.__version__.split('.')[0]) == 2 and '2.9' < torch.__version__ != '2.1'
+assert metadata.version('numpy')  # other packages are found as always
+assert torch.functional.einsum is torch.einsum  # without an import of its own
+assert torch.optim.adadelta.Adadelta is torch.optim.Adadelta
+assert torch.nn.parallel.distributed.DistributedDataParallel
+compat.uninstall()
+assert minitorch2.__version__ == before
+"""
+
+
+def test_scripts_that_ask_for_the_version_are_told_torchs():
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", VERSIONS], capture_output=True, text=True
+    )
+    assert done.stderr == ""

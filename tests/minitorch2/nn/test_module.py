@@ -210,3 +210,44 @@ def test_a_parameter_shares_memory_and_keeps_its_class():
     assert parameter.tolist() == [5.0, 0.0]
     assert type(parameter + 1) is torch.Tensor
     assert parameter.requires_grad and parameter.is_leaf
+
+
+def test_extra_state_is_known_by_its_methods_in_any_class_hierarchy():
+    class Named:
+        pass
+
+    class Plain(nn.Linear, Named):  # Module is not last but one of its bases
+        pass
+
+    class Keeps(nn.Linear, Named):
+        def get_extra_state(self):
+            return {"steps": 3}
+
+        def set_extra_state(self, state):
+            self.steps = state["steps"]
+
+    assert list(Plain(1, 1).state_dict()) == ["weight", "bias"]
+    keeps = Keeps(1, 1)
+    keeps.load_state_dict(Keeps(1, 1).state_dict())
+    assert keeps.steps == 3
+
+
+def test_subclass_of_parameter_with_a_constructor_of_its_own():
+    class Bounded(nn.Parameter):
+        def __new__(cls, data, low=0.0, requires_grad=True):
+            made = torch.Tensor._make_subclass(cls, data, requires_grad)
+            made.low = low
+            return made
+
+    class Named(nn.Parameter):
+        def __new__(cls, data, label):
+            made = super().__new__(cls, data, requires_grad=False)
+            made.label = label
+            return made
+
+    bounded = Bounded(torch.ones(2), low=-1.0)
+    assert bounded.requires_grad and bounded.low == -1.0 and isinstance(bounded, nn.Parameter)
+    assert not Named(torch.ones(2), "scale").requires_grad
+    module = nn.Module()
+    module.weight = bounded
+    assert list(module.parameters())[0] is bounded
