@@ -18,7 +18,7 @@ SCALARS = (
     numpy.int64(3),
     numpy.int32(2),
 )
-ARRAYS = (numpy.array(2.0), numpy.array([1.0, 2.0, 3.0], dtype=numpy.float32), numpy.arange(3))
+ARRAYS = (numpy.array(2.0), numpy.array([1.0, 2.0, 3.0], dtype=numpy.float32), numpy.arange(1, 4))
 OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "eq", "ne", "lt", "ge")
 FUNCTIONS: dict[str, Any] = {
     "add": lambda t, x, n: t.add(x, n),
@@ -57,7 +57,7 @@ def test_arrays(array: Any) -> None:
     """With an array on the right, numpy computes, and the result is a tensor again."""
     x = numpy.array([1.75, -0.5, 3.0], dtype=numpy.float32)
     mine, theirs = minitorch2.from_numpy(x.copy()), torch.from_numpy(x.copy())
-    for name in OPERATORS:
+    for name in OPERATORS[:8]:  # of the comparisons torch has only == with an array
         compute = getattr(operator, name)
         assert not compare_tensors(compute(mine, array), compute(theirs, array), name)
 
