@@ -18,7 +18,7 @@ import numpy
 
 from minitorch2 import dtypes, linalg
 from minitorch2.creation import randint, strided_only, tensor
-from minitorch2.errors import ArgumentTypeError, OperationError
+from minitorch2.errors import ArgumentTypeError, ArgumentValueError, OperationError
 from minitorch2.functions import allclose, broadcast_to, equal, isclose, meshgrid, vstack
 from minitorch2.layouts import broadcast_shapes as _broadcast_shapes
 from minitorch2.layouts import normalize_dim
@@ -111,11 +111,42 @@ def column_stack(tensors: Any, *, out: Any = None) -> Any:
     return _cat([each.reshape(-1, 1) if each.ndim < 2 else each for each in tensors], 1, out=out)
 
 
-def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple:
+def _split_numbers(given: Tensor) -> Any:
+    """Indices or a count that are given as a tensor."""
+    wrong = ""
+    if given.dtype is not dtypes.int64:
+        wrong = f"to have dtype of long, but got {given.dtype}"
+    elif given.ndim > 1:
+        wrong = (
+            "to be a zero-dimensional or one-dimensional tensor, but got a tensor with "
+            f"{given.ndim} dims"
+        )
+    if wrong:
+        raise OperationError(
+            "tensor_split()", f"tensor_split expected tensor_indices_or_sections {wrong}"
+        )
+    return given.tolist()
+
+
+def tensor_split(
+    input: Any,
+    indices_or_sections: Any = None,
+    dim: int = 0,
+    *,
+    indices: Any = None,
+    sections: Any = None,
+) -> tuple:
     """Parts between indices, or so many parts of almost equal size."""
-    size = input.shape[dim]
+    for named in (indices, sections):
+        indices_or_sections = named if named is not None else indices_or_sections
+    if not input.ndim:
+        raise OperationError(
+            "tensor_split()",
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims",
+        )
+    size = input.shape[normalize_dim(dim, input.ndim)]
     if isinstance(indices_or_sections, Tensor):
-        indices_or_sections = indices_or_sections.tolist()
+        indices_or_sections = _split_numbers(indices_or_sections)
     if isinstance(indices_or_sections, int):
         count = indices_or_sections
         if count <= 0:
@@ -131,19 +162,37 @@ def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple:
     return tuple(input.narrow(dim, a, max(b - a, 0)) for a, b in pairs)
 
 
+def _even_split(name: str, input: Any, parts: Any, dim: int, least: int) -> tuple:
+    """tensor_split of tensors of enough dimensions, into equal parts where a count is given."""
+    wrong = ""
+    if input.ndim < least:
+        wrong = (
+            f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor "
+            f"with {input.ndim} dimensions!"
+        )
+    elif isinstance(parts, int) and (parts <= 0 or input.shape[dim] % parts):
+        wrong = (
+            f"torch.{name} attempted to split along dimension {dim}, but the size of the "
+            f"dimension {input.shape[dim]} is not divisible by the split_size {parts}!"
+        )
+    if wrong:
+        raise OperationError(f"{name}({list(input.shape)}, {parts})", wrong)
+    return tensor_split(input, parts, dim)
+
+
 def hsplit(input: Any, indices_or_sections: Any) -> tuple:
-    """tensor_split along dimension 1 (0 for vectors)."""
-    return tensor_split(input, indices_or_sections, 0 if input.ndim == 1 else 1)
+    """Equal parts along dimension 1 (0 for vectors), or parts between indices."""
+    return _even_split("hsplit", input, indices_or_sections, 0 if input.ndim == 1 else 1, 1)
 
 
 def vsplit(input: Any, indices_or_sections: Any) -> tuple:
-    """tensor_split along dimension 0."""
-    return tensor_split(input, indices_or_sections, 0)
+    """Equal parts along dimension 0, or parts between indices."""
+    return _even_split("vsplit", input, indices_or_sections, 0, 2)
 
 
 def dsplit(input: Any, indices_or_sections: Any) -> tuple:
-    """tensor_split along dimension 2."""
-    return tensor_split(input, indices_or_sections, 2)
+    """Equal parts along dimension 2, or parts between indices."""
+    return _even_split("dsplit", input, indices_or_sections, 2, 3)
 
 
 def _at_least(grow: Callable) -> Callable:
@@ -351,6 +400,13 @@ def cross(input: Any, other: Any, dim: int | None = None, *, out: Any = None) ->
 def broadcast_shapes(*shapes: Any) -> Size:
     """The shape that tensors of these shapes are broadcast to."""
     given = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
+    if any(size < 0 for shape in given for size in shape):
+        raise ArgumentValueError(
+            f"broadcast_shapes{shapes}",
+            "Attempting to broadcast a dimension with negative length!",
+        )
+    if not given:
+        return Size(())
     return Size(_broadcast_shapes(*given))
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy
 
 from minitorch2 import dtypes, formats
+from minitorch2.backends.quiet import restore, silence
 from minitorch2.batching.batched import batched_as
 from minitorch2.devices import as_device, require_available
 from minitorch2.dispatch import call, state
@@ -63,7 +64,13 @@ def _array_of(data: Any, wanted: dtypes.dtype | None) -> numpy.ndarray:
             wanted = dtypes.get_default_dtype().to_complex()
         elif array.dtype.kind == "f" or array.size == 0:
             wanted = dtypes.get_default_dtype()
-    return array if wanted is None else array.astype(wanted.numpy)
+    if wanted is None:
+        return array
+    token = silence()
+    try:
+        return array.astype(wanted.numpy)
+    finally:
+        restore(token)
 
 
 def _first_leaf(data: Any) -> Any:

@@ -193,12 +193,63 @@ def vstack(tensors: Any, *, out: Any = None) -> Any:
     return lookup("cat").public(parts, 0, out=out)
 
 
-def einsum(equation: str, *operands: Any) -> Any:
+def _from_sublists(*parts: Any) -> list[Any]:
+    """The equation and the operands of `einsum(a, [0, 1], b, [1, 2], [0, 2])`."""
+    if not is_tensor(parts[0]):
+        raise ArgumentValueError("einsum()", "einsum(): the first argument must be an equation")
+    operands, lists = list(parts[: len(parts) // 2 * 2 : 2]), list(parts[1::2])
+    names = []
+    for subscripts in (*lists, *([parts[-1]] if len(parts) % 2 else [])):
+        for each in subscripts:
+            if each is not Ellipsis and not 0 <= each < 52:
+                raise OperationError(
+                    "einsum()",
+                    f"not in accepted range of subscripts [0, 52), but found {each}",
+                )
+        letters = ("..." if each is Ellipsis else _LETTERS[each] for each in subscripts)
+        names.append("".join(letters))
+    arrow = "->" + names.pop() if len(parts) % 2 else ""
+    return [",".join(names) + arrow, *operands]
+
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+def _check_subscripts(equation: str, inputs: list[str], output: str | None, count: int) -> None:
+    """What torch refuses of an equation before it looks at shapes."""
+    wrong = ""
+    if len(inputs) != count:
+        few = "fewer operands were provided" if len(inputs) > count else "more operands were given"
+        wrong = f"einsum(): {few} than specified in the equation"
+    for text in (*inputs, output or ""):
+        for letter in text.replace("...", ""):
+            if letter not in _LETTERS:
+                wrong = wrong or (
+                    f"einsum(): invalid subscript given at index {equation.find(letter)} in the "
+                    "equation string, subscripts must be in [a-zA-Z]"
+                )
+    for letter in (output or "").replace("...", ""):
+        if letter not in "".join(inputs):
+            wrong = wrong or (
+                f"einsum(): output subscript {letter} does not appear in the equation for any "
+                "input operand"
+            )
+        elif (output or "").count(letter) > 1:
+            wrong = wrong or (
+                f"einsum(): output subscript {letter} appears more than once in the output"
+            )
+    if wrong:
+        raise OperationError(f"einsum({equation!r}) of {count} operands", wrong)
+
+
+def einsum(equation: Any, *operands: Any) -> Any:
     """Sums of products by Einstein's notation: `einsum('bij,bjk->bik', a, b)`.
 
     Operands are taken in from the left, two at a time: letters that nothing further needs are
     summed at once, by a batched matrix product where both have them.
     """
+    if not isinstance(equation, str):
+        equation, *operands = _from_sublists(equation, *operands)
     tensors = list(operands[0]) if len(operands) == 1 and not is_tensor(operands[0]) else operands
     inputs, output = _parse_einsum(equation, tensors)
     left, letters = _only_once(tensors[0], inputs[0])
@@ -214,12 +265,7 @@ def _parse_einsum(equation: str, operands: Any) -> tuple[list[str], str]:
     """The letters of each operand and of the result; an ellipsis becomes capital letters."""
     left, arrow, right = equation.replace(" ", "").partition("->")
     inputs = left.split(",")
-    if len(inputs) != len(operands):
-        raise ArgumentValueError(
-            f"einsum({equation!r}) of {len(operands)} operands",
-            f"the equation names {len(inputs)} operands",
-            "give one comma-separated part for each",
-        )
+    _check_subscripts(equation, inputs, right if arrow else None, len(operands))
     spare = [chr(code) for code in range(0x391, 0x3C0)]  # Greek letters stand for '...'
     widths = [
         operand.ndim - len(part.replace("...", "")) if "..." in part else 0

@@ -202,7 +202,7 @@ class Tracer:
     def _view(self, op: Op, source: Tensor, rest: tuple) -> Tensor:
         assert op.view is not None
         value = self.value_of(source)
-        element = shown_dtype(op, source.dtype)
+        element = shown_dtype(op, source.dtype, rest)
         result = Tensor(source.storage, op.view(source.layout, *rest), element)
         steps = self.places[id(source)].steps
         plain = tuple(self._plain(argument) for argument in rest)

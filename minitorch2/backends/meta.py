@@ -20,7 +20,7 @@ def run(op: Op, args: tuple) -> Any:
     """Compute the fake results of a primitive."""
     if op.view is not None:
         source = args[0]
-        element = shown_dtype(op, source.dtype)
+        element = shown_dtype(op, source.dtype, args[1:])
         return Tensor(source.storage, op.view(source.layout, *args[1:]), element)
     if op.kind == "inplace":
         infer(op, args)

@@ -40,7 +40,11 @@ def run(op: Op, args: tuple) -> Any:
     if op.view is not None:
         return run_view(op, args)
     if op.kind == "inplace":
-        op.eager(args[0].array, *[unwrap(a) for a in args[1:]])  # type: ignore[misc]
+        token = silence()
+        try:
+            op.eager(args[0].array, *[unwrap(a) for a in args[1:]])  # type: ignore[misc]
+        finally:
+            restore(token)
         args[0].storage.version += 1
         return args[0]
     if op.infer is not None and op.kind != "creation":
@@ -69,7 +73,7 @@ def _refusal(op: Op, args: tuple, error: Exception) -> Exception:
 def run_view(op: Op, args: tuple) -> Tensor:
     """Another tensor on the same storage."""
     source = args[0]
-    element = source.dtype if op.element is None else shown_dtype(op, source.dtype)
+    element = source.dtype if op.element is None else shown_dtype(op, source.dtype, args[1:])
     if source.layout.row_major and op.effects != "may_fail":
         return Tensor(source.storage, _view_of(source.layout, op, args[1:]), element)
     layout = op.view(source.layout, *args[1:])  # type: ignore[misc]

@@ -204,6 +204,13 @@ def _trapezoid(y, x, dx, dim):
             "the points have more dimensions than the values",
             "give one point for each value",
         )
+    size = y.layout.shape[at]
+    if x is not None and x.ndim and x.layout.shape[at if x.ndim == y.ndim else -1] != size:
+        raise OperationError(
+            f"trapezoid({describe_value(y)}, x={describe_value(x)})",
+            "trapezoid: There must be one `x` value for each sample point",
+            "give one point for each value",
+        )
     if y.dtype is dtypes.bool:
         raise OperationError(
             "trapezoid() of bools",

@@ -110,6 +110,13 @@ composite(
 
 
 def _masked_fill(self, mask, value):
+    if isinstance(value, Tensor) and value.ndim:
+        raise ShapeError(
+            "masked_fill()",
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s).",
+            "use torch.where for a value at each place",
+        )
     if mask.dtype is not dtypes.bool:
         raise DtypeError(
             "masked_fill()",

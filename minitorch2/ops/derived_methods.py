@@ -15,8 +15,11 @@ from typing import Any
 
 import numpy
 
+from minitorch2 import dtypes
 from minitorch2.dispatch import call
-from minitorch2.errors import DtypeError, OperationError
+from minitorch2.errors import ArgumentTypeError, DtypeError, OperationError
+from minitorch2.ops.infer import is_number
+from minitorch2.ops.signature import as_variadic
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor, wrap
 
@@ -128,7 +131,50 @@ def retains_grad(self: Any) -> bool:
     return bool(self._retains_grad) and not self.is_leaf
 
 
+def fill_(self: Tensor, value: Any) -> Any:
+    """Every element set to one value: a number, or a tensor of no dimensions."""
+    if isinstance(value, Tensor):
+        if value.ndim:
+            raise OperationError(
+                "fill_()",
+                "fill_ only supports 0-dimension value tensor but got tensor with "
+                f"{value.ndim} dimensions.",
+                "use copy_",
+            )
+    else:
+        if not is_number(value):
+            raise ArgumentTypeError(
+                "fill_()",
+                "fill_() received an invalid combination of arguments - got "
+                f"({type(value).__name__})",
+                "give a number",
+            )
+        if isinstance(value, complex) and not self.dtype.is_complex:
+            raise OperationError(
+                f"fill_({value}) of a tensor of dtype {self.dtype}",
+                f"value cannot be converted to type {self.dtype.name} without overflow",
+                "fill with value.real",
+            )
+        value = call(lookup("full"), ((), value, self.dtype, self.device))
+    return call(lookup("copy_"), (self, value, False))
+
+
+def view(self: Tensor, *shape_: Any, shape: Any = None, dtype: Any = None) -> Tensor:
+    """The same memory with another shape, or as elements of another dtype: `view(torch.int32)`."""
+    if shape_ and isinstance(shape_[0], dtypes.dtype):
+        dtype = shape_[0]
+    if dtype is not None:
+        return call(lookup("view_dtype"), (self, dtype, self.dtype.itemsize))
+    if not shape_ and shape is None:
+        raise ArgumentTypeError(
+            "view()", "view() received an invalid combination of arguments", "give a shape"
+        )
+    return call(lookup("view"), (self, as_variadic(shape_ if shape is None else (shape,), "shape")))
+
+
 METHODS: dict[str, Callable] = {
+    "fill_": fill_,
+    "view": view,
     "__contains__": contains,
     "fill_diagonal_": fill_diagonal_,
     "apply_": apply_,

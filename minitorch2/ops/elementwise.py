@@ -277,9 +277,18 @@ def _convert(a, dtype):
     if a.dtype.kind == "c" and wanted.kind not in "cb":
         warn_of_lost_parts()
         a = a.real
-    if a.dtype.kind == "f" and wanted.kind in "iu" and wanted.itemsize < 8:
-        return a.astype(numpy.int64).astype(wanted)
-    return a.astype(wanted)
+    return to_whole(a, wanted).astype(wanted)
+
+
+def to_whole(a, wanted):
+    """Floats that go to a small integer dtype, truncated; what is no such array as it is.
+
+    One that does not fit gives the smallest int32, of which narrower integers keep the low bits:
+    x86's conversion, which is torch's.
+    """
+    if wanted.kind not in "iu" or wanted.itemsize > 4 or getattr(a, "dtype", wanted).kind != "f":
+        return a
+    return a.astype(numpy.int32 if wanted.kind == "i" or wanted.itemsize < 4 else numpy.int64)
 
 
 def warn_of_lost_parts():

@@ -48,6 +48,8 @@ def _gather(a, dim, index):
     if not index.size:
         return numpy.zeros(index.shape, a.dtype)
     check_index(index, a.shape[dim], dim, "gather()")
+    if not index.ndim:
+        return numpy.asarray(a[index])
     trimmed = tuple(
         slice(None) if d == dim % a.ndim else slice(index.shape[d]) for d in range(a.ndim)
     )
@@ -57,13 +59,13 @@ def _gather(a, dim, index):
 def _infer_gather(self, dim, index):
     _check_index_dtype(index, "gather()")
     at = normalize_dim(dim, self.ndim)
-    if self.ndim != index.ndim:
+    if max(self.ndim, 1) != max(index.ndim, 1):
         raise ShapeError(
             f"gather({describe_value(self)}, {dim}, {describe_value(index)})",
             "index tensor must have the same number of dimensions as input tensor",
             "unsqueeze the index",
         )
-    for d in range(0 if 0 in index.shape else self.ndim):
+    for d in range(0 if 0 in index.shape else min(self.ndim, index.ndim)):
         if d != at and index.shape[d] > self.shape[d]:
             raise ShapeError(
                 f"gather({describe_value(self)}, {dim}, {describe_value(index)})",

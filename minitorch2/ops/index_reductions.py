@@ -9,7 +9,7 @@ evenly among the elements that reach them.
 import numpy
 
 from minitorch2.dispatch import call
-from minitorch2.errors import OperationError
+from minitorch2.errors import IndexOutOfRange, OperationError
 from minitorch2.layouts import normalize_dim
 from minitorch2.ops.composites import composite
 from minitorch2.ops.gathers import check_index, infer_scatter, pad_to
@@ -176,9 +176,10 @@ composite(
 
 def _put(self, index, source, accumulate):
     if index.numel() != source.numel():
-        raise OperationError(
+        raise IndexOutOfRange(
             f"put({describe_value(self)}, {describe_value(index)}, {describe_value(source)})",
-            "put_(): Expected source and index to have the same number of elements",
+            "put_(): Expected source and index to have the same number of elements, but got "
+            f"source.numel() = {source.numel()}, index.numel() = {index.numel()}",
             "give one element for each index",
         )
     flat = self.reshape((-1,))

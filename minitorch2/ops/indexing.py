@@ -12,7 +12,8 @@ import numpy
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
-from minitorch2.errors import ArgumentTypeError, IndexOutOfRange
+from minitorch2.errors import ArgumentTypeError, IndexOutOfRange, OperationError
+from minitorch2.ops.infer import is_number
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor, wrap
 
@@ -32,11 +33,13 @@ def _as_index_tensor(part: Any) -> Tensor:
     array = numpy.asarray(part if not isinstance(part, range) else list(part))
     if array.size == 0:
         array = array.astype(numpy.int64)
+    if isinstance(part, str):
+        raise ArgumentTypeError("indexing with a text", "new(): invalid data type 'str'")
     if array.dtype.kind not in "iub":
-        raise ArgumentTypeError(
+        raise IndexOutOfRange(
             f"indexing with {type(part).__name__}",
-            "only integers, slices (`:`), ellipsis (`...`), None and long or bool Tensors are "
-            "valid indices",
+            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are "
+            f"valid indices (got {type(part).__name__})",
             "convert it to an integer tensor first",
         )
     return wrap(array)
@@ -45,10 +48,9 @@ def _as_index_tensor(part: Any) -> Tensor:
 def _parts(index: Any) -> list[Any]:
     if isinstance(index, tuple):
         return list(index)
-    if isinstance(index, list) and any(
-        isinstance(i, (slice, type(None), type(...))) for i in index
-    ):
-        return list(index)
+    kinds = (slice, type(None), type(...), list, tuple, range, Tensor)
+    if isinstance(index, list) and any(isinstance(part, kinds) for part in index):
+        return list(index)  # as torch, and numpy before 1.23: a list of indices is a tuple of them
     return [index]
 
 
@@ -82,22 +84,16 @@ def basic_view(tensor: Tensor, index: Any) -> tuple[Tensor, list[Any]]:
             f"too many indices for tensor of dimension {tensor.ndim}",
             "index at most that many dimensions",
         )
-    if sum(part is Ellipsis for part in parts) > 1:
-        raise IndexOutOfRange(
-            "an index with several ellipses",
-            "an index can only have a single ellipsis ('...')",
-            "keep one",
-        )
-    if sum(isinstance(part, (Tensor, bool)) for part in parts) > 1:
-        parts = [_as_number(part) for part in parts]
+    parts = [_as_number(part) for part in parts]
     gap = tensor.ndim - used
     at, dim = 0, 0  # where we are in the view, and in the tensor the user indexes
     left: list[Any] = []
     for part in parts:
-        if part is Ellipsis:
+        if part is Ellipsis:  # a second one stands for no dimensions
             left.extend([None] * gap)
             at += gap
             dim += gap
+            gap = 0
             continue
         if part is None or isinstance(part, bool) or _is_truth(part):
             tensor = _op("unsqueeze", tensor, at)
@@ -122,7 +118,10 @@ def basic_view(tensor: Tensor, index: Any) -> tuple[Tensor, list[Any]]:
 
 
 def _as_number(part: Any) -> Any:
-    """An integer tensor without dimensions selects, as a number does, if it can be looked at."""
+    """An integer tensor without dimensions selects a view, as a number does, if it can be read.
+
+    Where it cannot (a traced call) the part is copied: the same values, in memory of its own.
+    """
     if isinstance(part, Tensor) and part.ndim == 0 and _readable(part):
         if part.dtype not in (dtypes.bool, dtypes.uint8) and not part.dtype.is_floating_point:
             return int(part.item())
@@ -152,6 +151,11 @@ def _checked(index: Any, tensor: Tensor, at: int, dim: int) -> Any:
 def _bound(value: Any) -> Any:
     if isinstance(value, Tensor):
         return int(value.item())
+    if value is not None and not hasattr(value, "__index__"):
+        raise ArgumentTypeError(
+            f"a slice with {value!r}",
+            "slice indices must be integers or None or have an __index__ method",
+        )
     return value if value is None else value.__index__()
 
 
@@ -162,20 +166,31 @@ def _integer_indices(tensor: Tensor, left: list[Any]) -> tuple:
         if part is None:
             indices.append(None)
         elif part.dtype in (dtypes.bool, dtypes.uint8):
-            at = len(indices)
-            expected = tuple(tensor.shape[at : at + part.ndim])
-            if tuple(part.shape) != expected:
-                raise IndexOutOfRange(
-                    f"a mask of shape {list(part.shape)} for dimensions of {list(expected)}",
-                    f"The shape of the mask {list(part.shape)} at index 0 does not match the "
-                    f"shape of the indexed tensor {list(tensor.shape)} at index {at}",
-                    "give a mask of the indexed dimensions' shape",
-                )
+            _check_mask(part, tensor, len(indices))
             places = _op("nonzero", part)
             indices.extend(places.unbind(1))
+        elif part.dtype.category != dtypes.INTEGER:
+            raise IndexOutOfRange(
+                f"indexing with a tensor of dtype {part.dtype}",
+                "tensors used as indices must be long, int, byte or bool tensors",
+                "use index.long()",
+            )
         else:
             indices.append(part.to(dtypes.int64) if part.dtype is not dtypes.int64 else part)
     return tuple(indices)
+
+
+def _check_mask(mask: Tensor, tensor: Tensor, at: int) -> None:
+    """IndexOutOfRange unless a mask has the sizes of the dimensions it indexes, from `at` on."""
+    expected = tuple(tensor.shape[at : at + mask.ndim])
+    for dim, (size, wanted) in enumerate(zip(mask.shape, expected, strict=True)):
+        if size != wanted:
+            raise IndexOutOfRange(
+                f"a mask of shape {list(mask.shape)} for dimensions of {list(expected)}",
+                f"The shape of the mask {list(mask.shape)} at index {dim} does not match the "
+                f"shape of the indexed tensor {list(tensor.shape)} at index {at + dim}",
+                "give a mask of the indexed dimensions' shape",
+            )
 
 
 def get_item(tensor: Tensor, index: Any) -> Tensor:
@@ -188,20 +203,34 @@ def get_item(tensor: Tensor, index: Any) -> Tensor:
     return _op("index", viewed, _integer_indices(viewed, left))
 
 
+def _as_value(tensor: Tensor, value: Any) -> Tensor:
+    """A number as a tensor of the dtype it is written into."""
+    if not is_number(value):
+        raise ArgumentTypeError(
+            f"assigning a {type(value).__name__} to elements of a tensor",
+            f"can't assign a {type(value).__name__} to a tensor of dtype {tensor.dtype}",
+            "make a tensor of it first: torch.tensor(value)",
+        )
+    if isinstance(value, complex) and not tensor.dtype.is_complex:
+        raise OperationError(
+            f"assigning {value} to elements of a tensor of dtype {tensor.dtype}",
+            f"value cannot be converted to type {tensor.dtype.name} without overflow",
+            "assign value.real",
+        )
+    return _op("full", (), value, tensor.dtype, tensor.device)
+
+
 def set_item(tensor: Tensor, index: Any, value: Any) -> None:
     """`tensor[index] = value`."""
     if not isinstance(value, Tensor):
-        value = (
-            _op("full", (), value, tensor.dtype, tensor.device)
-            if not hasattr(value, "__len__")
-            else wrap(numpy.asarray(value, tensor.dtype.numpy))
-        )
+        value = _as_value(tensor, value)
     if (
         isinstance(index, Tensor)
         and index.dtype is dtypes.bool
         and value.ndim == 0
         and index.ndim == tensor.ndim
     ):
+        _check_mask(index, tensor, 0)
         _op("copy_", tensor, _op("where", index, value.to(tensor.dtype), tensor), False)
         return
     viewed, left = basic_view(tensor, index)
@@ -211,5 +240,4 @@ def set_item(tensor: Tensor, index: Any, value: Any) -> None:
         _op("copy_", viewed, value, False)
         return
     indices = _integer_indices(viewed, left)
-    value = value.to(viewed.dtype)
     _op("copy_", viewed, _op("index_put", viewed, indices, value, False), False)

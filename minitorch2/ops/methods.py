@@ -429,8 +429,25 @@ def permute_property(self: Tensor) -> Tensor:
 
 
 def hermitian(self: Tensor) -> Tensor:
-    """`x.mH`: the last two dimensions exchanged, conjugated."""
-    return _op("adjoint", self)
+    """`x.mH`: the last two dimensions exchanged, conjugated; a single number is its conjugate."""
+    if self.ndim == 1:
+        raise OperationError(
+            "mH", "tensor.mH is only supported on matrices or batches of matrices. Got 1-D tensor."
+        )
+    return _op("adjoint", self) if self.ndim else _op("conj", self)
+
+
+def matrix_hermitian(self: Tensor) -> Tensor:
+    """`x.H`: mH of a matrix, and of nothing else but a single number."""
+    if self.ndim not in (0, 2):
+        raise OperationError(
+            "H",
+            "tensor.H is only supported on matrices (2-D tensors). Got "
+            f"{self.ndim}-D tensor."
+            + " For batches of matrices, consider using tensor.mH"
+            * (self.ndim > 2),
+        )
+    return hermitian(self)
 
 
 def part_of(name: str) -> tuple[Any, Any]:
@@ -452,7 +469,9 @@ def _number_like(tensor: Tensor, value: Any) -> Tensor:
 
 
 def matrix_transpose(self: Tensor) -> Tensor:
-    """`x.mT`: the last two dimensions exchanged."""
+    """`x.mT`: the last two dimensions exchanged; a single number is itself."""
+    if not self.ndim:
+        return _op("alias", self)
     if self.ndim < 2:
         raise OperationError(
             "mT",

@@ -192,6 +192,54 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
     return _op("where", hits.any(1).unsqueeze(1), rows, fill_value)
 
 
+def _reduced(input: Any, dim: int, index: Any, source: Any, reduce: str) -> Any:
+    """What scatter(reduce=...) gives: a sum, or a product with what is there."""
+    if reduce not in ("add", "multiply"):
+        raise OperationError(
+            f"scatter(reduce={reduce!r})",
+            "reduce argument must be either add or multiply.",
+            "use scatter_reduce for others",
+        )
+    if not isinstance(source, Tensor):
+        source = _op("full", tuple(index.shape), source, dtype=input.dtype)
+    if reduce == "add":
+        return _op("scatter_add", input, dim, index, source)
+    return _op("scatter_reduce", input, dim, index, source, "prod")
+
+
+def scatter(
+    input: Any,
+    dim: int,
+    index: Any,
+    src: Any = None,
+    *,
+    value: Any = None,
+    reduce: str | None = None,
+    out: Any = None,
+) -> Any:
+    """The tensor with elements of `src` (or one value) written, added or multiplied at indices."""
+    source = value if src is None else src
+    if reduce is None:
+        return _op("scatter", input, dim, index, source, out=out)
+    return into("scatter", out, _reduced(input, dim, index, source, reduce))
+
+
+def scatter_(
+    self: Tensor,
+    dim: int,
+    index: Any,
+    src: Any = None,
+    *,
+    value: Any = None,
+    reduce: str | None = None,
+) -> Tensor:
+    """scatter, written into the tensor."""
+    source = value if src is None else src
+    if reduce is None:
+        return _op("scatter_", self, dim, index, source)
+    return self.copy_(_reduced(self, dim, index, source, reduce))
+
+
 def repeat_interleave(
     input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Any:
@@ -201,7 +249,26 @@ def repeat_interleave(
     return _op("repeat_interleave", input, repeats, dim, output_size=output_size)
 
 
+def fill(input: Any, value: Any) -> Any:
+    """A copy of the tensor with every element set to one value."""
+    return input.clone().fill_(value)
+
+
+def unsafe_split(tensor: Any, split_size: int, dim: int = 0) -> tuple:
+    """split."""
+    return tensor.split(split_size, dim)
+
+
+def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> tuple:
+    """chunk."""
+    return input.chunk(chunks, dim)
+
+
 FUNCTIONS: dict[str, Callable] = {
+    "fill": fill,
+    "unsafe_split": unsafe_split,
+    "unsafe_chunk": unsafe_chunk,
+    "scatter": scatter,
     "repeat_interleave": repeat_interleave,
     "round": round,
     "index_add": index_add,
@@ -214,6 +281,10 @@ FUNCTIONS: dict[str, Callable] = {
     "nonzero_static": nonzero_static,
 }
 METHODS: dict[str, Callable] = {
+    "unsafe_split": unsafe_split,
+    "unsafe_chunk": unsafe_chunk,
+    "scatter": lambda self, *args, **kwargs: scatter(self, *args, **kwargs),
+    "scatter_": scatter_,
     "round": lambda self, *, decimals=0: round(self, decimals=decimals),
     "round_": round_,
     "index_add": lambda self, *args, **kwargs: index_add(self, *args, **kwargs),

@@ -139,7 +139,14 @@ def _index_fill(self, dim, index, value):
             "index_fill_ only supports a 0-dimensional value tensor",
             "use index_copy or index_put for several values",
         )
+    if isinstance(value, complex) and not self.dtype.is_complex:
+        raise OperationError(
+            f"index_fill({describe_value(self)}, {dim}, ..., {value})",
+            "index_fill_(): Converting complex Scalar to non-complex type is not supported",
+            "fill with value.real",
+        )
     at = normalize_dim(dim, self.ndim)
+    index = _op("where", index < 0, index + (self.layout.shape[at] if self.ndim else 1), index)
     count = index.layout.shape[0] if index.ndim else 1
     shape = self.layout.shape
     picked = _op("expand", _op("full", (), 1, None, None), (count,))

@@ -122,7 +122,7 @@ defop(
 
 def _unique(a, dim):
     """The sorted distinct elements (or slices), where each element went, and how often."""
-    found = numpy.unique(a, return_inverse=True, return_counts=True, axis=dim)
+    found = numpy.unique(a, return_inverse=True, return_counts=True, axis=dim, equal_nan=False)
     shape = a.shape if dim is None else (a.shape[dim],)
     return found[0], found[1].reshape(shape).astype(numpy.int64), found[2].astype(numpy.int64)
 

@@ -54,7 +54,7 @@ def _pick(name):
         comparable = self.to(dtypes.uint8) if self.dtype is dtypes.bool else self
         index = _op(name, comparable, dim, True)
         if self.ndim == 0:
-            return _op("alias", self), index
+            return _op("clone", self), index
         values = _op("gather", self, dim, index)
         if keepdim:
             return values, index

@@ -5,8 +5,9 @@ In: tensors. Out: views where strides allow it, else copies.
 Source: torch's documentation of each function.
 """
 
+from minitorch2 import dtypes
 from minitorch2.dispatch import call
-from minitorch2.errors import DimensionError, IndexOutOfRange, ShapeError
+from minitorch2.errors import DimensionError, IndexOutOfRange, OperationError, ShapeError
 from minitorch2.layouts import element_count, normalize_dim, normalize_dims, resolve_shape
 from minitorch2.ops.composites import composite
 from minitorch2.ops.table import lookup
@@ -149,6 +150,10 @@ composite(
 
 
 def _narrow(self, dim, start, length):
+    if isinstance(start, Tensor):
+        if start.ndim or start.dtype.category != dtypes.INTEGER:
+            raise OperationError("narrow()", "start must be an 0-dim integral Tensor.")
+        start = int(start.item())
     if not self.ndim:
         raise ShapeError(
             "narrow() of a 0-d tensor",

@@ -72,7 +72,8 @@ class Op:
     accepts    categories the dtype it computes in may have ('b', 'i', 'f', 'c'); where no rule of
                its own asks for it, a row that says nothing takes all
     same       parameters that must have one dtype, where they are tensors
-    element    for views that show other elements than the base has: dtype -> dtype
+    element    for views that show other elements than the base has: (dtype, other parameters) ->
+               dtype
     conjugates whether a complex gradient is conjugated before and after the vjp, which makes a
                formula for real numbers right; False where the vjp knows of complex numbers
     usual      pointwise: what `eager` does to floats when the parameters after the operands have

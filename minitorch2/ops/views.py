@@ -48,6 +48,56 @@ defop(
 )
 
 
+def _shown_as(layout, dtype, itemsize):
+    """The layout in elements of another size; the last dimension's are neighbours in memory."""
+    wide = dtype.itemsize
+    if wide == itemsize:
+        return layout
+    asked = f"view({dtype}) of a tensor of shape {list(layout.shape)}, {itemsize} bytes an element"
+    if not layout.shape:
+        raise ViewError(asked, "self.dim() cannot be 0 to view elements of different sizes")
+    if layout.strides[-1] != 1:
+        raise ViewError(
+            asked,
+            f"self.stride(-1) must be 1 to view elements of different sizes, but got "
+            f"{layout.strides[-1]}",
+        )
+    *outer, last = layout.shape
+    if wide < itemsize:
+        by = itemsize // wide
+        strides = (*(stride * by for stride in layout.strides[:-1]), 1)
+        return Layout((*outer, last * by), strides, layout.offset * by)
+    by = wide // itemsize
+    for name, value in (
+        ("self.size(-1)", last),
+        ("self.storage_offset()", layout.offset),
+        *((f"self.stride({at})", stride) for at, stride in enumerate(layout.strides[:-1])),
+    ):
+        if value % by:
+            raise ViewError(
+                asked,
+                f"{name} must be divisible by {by} to view elements of different sizes, but got "
+                f"{value}",
+            )
+    strides = (*(stride // by for stride in layout.strides[:-1]), 1)
+    return Layout((*outer, last // by), strides, layout.offset // by)
+
+
+defop(
+    "view_dtype(Tensor(a) self, dtype dtype, int itemsize) -> Tensor(a)",
+    VIEW,
+    view=_shown_as,
+    element=lambda base, dtype, itemsize: dtype,
+    inverse=lambda base, value, dtype, itemsize: _op(
+        "view_dtype", value, base.dtype, dtype.itemsize
+    ),
+    method=False,
+    function=False,
+    torch="torch.Tensor.view",
+    doc="The same memory as elements of another dtype; `itemsize` is that of those it has.",
+)
+
+
 def _permuted(layout, dims):
     if len(dims) != len(layout.shape):
         raise ShapeError(

@@ -107,6 +107,7 @@ SPELLED: dict[str, Callable] = {
     "gradients": lambda outputs, starts, inputs: torch.autograd.grad(
         outputs, inputs, starts, materialize_grads=True
     ),
+    "view_dtype": lambda x, dtype, itemsize: x.view(dtype),
     "alias": lambda x: x.view_as(x),
     "after": lambda x, other: x.view_as(x),
     "contiguous_copy": lambda x: x.clone(memory_format=torch.contiguous_format),

@@ -3,6 +3,7 @@
 In: a row's name. Out: calls on contiguous, transposed, sliced, expanded, empty and 0-d tensors.
 """
 
+from minitorch2 import dtypes
 from minitorch2.ops.table import Op
 from tests.samples.specs import Sample, call, refused, t
 
@@ -25,6 +26,17 @@ MANY = (
 def each(*rest: object) -> list[Sample]:
     """One call for each of MANY with the same further arguments."""
     return [call(x, *rest) for x in MANY]
+
+
+def _other_dtype(op: Op) -> list[Sample]:
+    """The same memory as elements as wide, narrower and wider."""
+    found = [call(t((3, 4), "f32"), wanted, 4) for wanted in (dtypes.int32, dtypes.int16)]
+    found += [call(t((3, 4), "f32"), wanted, 4) for wanted in (dtypes.float64, dtypes.uint8)]
+    found += [call(t((2, 3), "f64", "transposed"), dtypes.int64, 8)]
+    found += [call(t((), "i32"), dtypes.float32, 4), call(t((0, 2), "i32"), dtypes.float64, 4)]
+    found += [call(t((2, 3), "u8"), dtypes.bool, 1)]
+    found += [refused(t((3, 3), "f32"), dtypes.float64, 4), refused(t((), "f32"), dtypes.int8, 4)]
+    return [*found, refused(t((2, 4), "f32", "transposed"), dtypes.int64, 4)]
 
 
 def _of_size(op: Op) -> list[Sample]:
@@ -212,6 +224,7 @@ def _unfold(op: Op) -> list[Sample]:
 OWN = {
     "unfold": _unfold,
     "view": _of_size,
+    "view_dtype": _other_dtype,
     "reshape": _of_size,
     "permute": _permute,
     "transpose": _transpose,
