@@ -5,14 +5,33 @@ Source: torch.overrides' documentation names them.
 """
 
 import sys
+import types
 from typing import Any
 
+from minitorch2.autograd.contexts import Refusing
+from minitorch2.autograd.graph import AccumulateGrad, SavedTensor
+from minitorch2.autograd.saving import (
+    UndefinedGrad,
+    saved_tensor_of,
+    saved_tensors_hooks_is_enabled,
+    set_versions,
+)
 from minitorch2.autograd.saving import current_graph_task_id as _current_graph_task_id
 from minitorch2.autograd.saving import current_node as _current_autograd_node
 from minitorch2.autograd.saving import will_engine_execute_node as _will_engine_execute_node
 from minitorch2.errors import LinearAlgebraError as _LinAlgError
 from minitorch2.overrides import DisableTorchFunction, DisableTorchFunctionSubclass
 from minitorch2.overrides import disabled_torch_function_impl as _disabled_torch_function_impl
+
+_functions = types.SimpleNamespace(
+    AccumulateGrad=AccumulateGrad, UndefinedGrad=UndefinedGrad, DelayedError=Refusing
+)
+_autograd = types.SimpleNamespace(
+    SavedTensor=SavedTensor,
+    _make_saved_tensor=saved_tensor_of,
+    _saved_tensors_hooks_is_enabled=saved_tensors_hooks_is_enabled,
+    _unsafe_set_version_counter=set_versions,
+)
 
 
 def _log_api_usage_once(event: str) -> None:

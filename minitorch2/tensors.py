@@ -20,7 +20,14 @@ from minitorch2 import dtypes
 from minitorch2.devices import CPU, META, device
 from minitorch2.errors import AutogradError
 from minitorch2.layouts import Layout, contiguous, element_count, row_major
-from minitorch2.storages import Births, Storage, first_version, meta_storage, storage_of_array
+from minitorch2.storages import (
+    Births,
+    Storage,
+    births,
+    first_version,
+    meta_storage,
+    storage_of_array,
+)
 
 
 class Size(tuple):
@@ -132,6 +139,14 @@ class Tensor:
                 f"requires_grad = True on a tensor of dtype {self.dtype}",
                 "only Tensors of floating point and complex dtype can require gradients",
                 "convert it first: x.float()",
+            )
+        version = self.storage.version
+        if value and version != version and not births.inference:
+            raise AutogradError(
+                "requires_grad = True",
+                "Setting requires_grad=True on inference tensor outside InferenceMode is not "
+                "allowed.",
+                "clone() it first",
             )
         self._requires_grad = value
         self.key = None

@@ -10,6 +10,7 @@ anomaly     detect_anomaly: a backward that fails names the line of its forward
 hooks       what users have run on gradients meanwhile
 engine      walks the graph backwards
 saving      what users do with saved tensors and nodes
+mutation    writes into saved tensors that do not spoil the backward
 modes       no_grad, enable_grad, inference_mode
 contexts    what the forward and the backward of a user's Function share
 function    autograd.Function, for derivatives written by the user
@@ -28,14 +29,20 @@ from minitorch2.autograd.anomaly import (
 )
 from minitorch2.autograd.function import Function
 from minitorch2.autograd.gradcheck import gradcheck, gradgradcheck
-from minitorch2.autograd.graph import saved_tensors_hooks
+from minitorch2.autograd.graph import SavedTensor, saved_tensors_hooks
 from minitorch2.autograd.modes import (
     enable_grad,
     inference_mode,
+    is_multithreading_enabled,
+    is_view_replay_enabled,
     no_grad,
     set_grad_enabled,
+    set_multithreading_enabled,
 )
+from minitorch2.autograd.modes import force_original_view_tracking as _force_original_view_tracking
+from minitorch2.autograd.mutation import allow_mutation_on_saved_tensors
 from minitorch2.autograd.public import Variable, backward, grad
+from minitorch2.autograd.saving import preserve_versions as _unsafe_preserve_version_counter
 
 # torch.autograd.graph has these, too; here they stand above the file of that name.
 for _name in (
@@ -47,8 +54,15 @@ for _name in (
     "save_on_cpu",
 ):
     setattr(graph, _name, getattr(saving, _name))
+graph.allow_mutation_on_saved_tensors = allow_mutation_on_saved_tensors  # type: ignore[attr-defined]
 
 __all__ = [
+    "SavedTensor",
+    "_force_original_view_tracking",
+    "_unsafe_preserve_version_counter",
+    "is_multithreading_enabled",
+    "is_view_replay_enabled",
+    "set_multithreading_enabled",
     "detect_anomaly",
     "graph",
     "is_anomaly_enabled",

@@ -262,7 +262,8 @@ def _accumulate_into(leaf: Tensor, gradient: Tensor, taken: set[int]) -> None:
     A first gradient is kept as it is, unless its memory is somebody else's (in `taken`): later
     gradients are added into it. It has its leaf's strides, where those leave no gaps.
     """
-    gradient = fit_gradient(gradient, spec_of(leaf))
+    spec, wanted = spec_of(leaf), leaf.__dict__.get("_grad_dtype", leaf.dtype)
+    gradient = fit_gradient(gradient, spec._replace(dtype=wanted or gradient.dtype))
     old = leaf._grad
     if old is None:
         owned = gradient if state.grad_enabled else call(lookup("detach"), (gradient,))

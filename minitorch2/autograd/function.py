@@ -163,7 +163,7 @@ def _connected(cls: Any, ctx: FunctionCtx, args: tuple, output: Any) -> Any:
             SavedTensor.nothing() if t is None else SavedTensor(t, at)
             for t, at in zip(ctx.to_save, kept, strict=True)
         ]
-        ctx.to_save = ()
+    ctx.to_save = ctx.dirty_tensors = ctx.non_differentiable = ()
     if not many:
         return found[id(output)] if isinstance(output, Tensor) else output
     return type(output)([found.get(id(each), each) for each in outputs])

@@ -8,6 +8,7 @@ Source: PyTorch's "Autograd mechanics" notes; HIPS autograd for vjps written in 
 """
 
 import itertools
+import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -57,6 +58,11 @@ class Spec(NamedTuple):
     def ndim(self) -> int:
         """The number of dimensions."""
         return len(self.shape)
+
+    @property
+    def is_nested_tensor(self) -> bool:
+        """False: there are no nested tensors."""
+        return False
 
 
 _new_tuple = tuple.__new__
@@ -311,7 +317,7 @@ class Node:
         return tuple(
             (None, 0)
             if edge is None
-            else (AccumulateGrad(edge.target), 0)
+            else (accumulator_of(edge.target), 0)
             if isinstance(edge.target, Tensor)
             else (edge.target, edge.index)
             for edge in self.edges
@@ -335,7 +341,8 @@ class Node:
             raise TypeError(
                 f"{self.name()}: expected {len(self.outputs)} arguments, got {len(grads)} instead"
             )
-        found = self.apply(grads)
+        pairs = zip(self.apply(grads), self.edges, strict=False)
+        found = tuple([grad for grad, edge in pairs if edge is not None])
         return found[0] if len(found) == 1 else found
 
     def register_hook(self, hook: Callable) -> "RemovableHandle":
@@ -426,11 +433,16 @@ class AccumulateGrad(Node):
         """Call `hook((gradient,))` before the leaf's gradient is added to."""
         return RemovableHandle(leaf_hooks(self.variable).before, hook)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, AccumulateGrad) and other.variable is self.variable
 
-    def __hash__(self) -> int:
-        return id(self.variable)
+_accumulators: "weakref.WeakValueDictionary[int, AccumulateGrad]" = weakref.WeakValueDictionary()
+
+
+def accumulator_of(leaf: Tensor) -> AccumulateGrad:
+    """The AccumulateGrad of a leaf: the same one as long as somebody holds it."""
+    found = _accumulators.get(id(leaf))
+    if found is None:
+        found = _accumulators[id(leaf)] = AccumulateGrad(leaf)
+    return found
 
 
 def conjugate(grad: Any) -> Any:

@@ -17,7 +17,7 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import Any, ClassVar
 
 from minitorch2.dispatch import state
 from minitorch2.storages import count_births
@@ -167,3 +167,42 @@ def is_grad_enabled() -> bool:
 def is_inference_mode_enabled() -> bool:
     """Whether this thread is inside inference_mode."""
     return state.inference
+
+
+class _Setting:
+    """A setting that is kept and changes nothing here; set at once, or for a block."""
+
+    name = ""
+    kept: ClassVar[dict[str, bool]] = {"multithreading": True, "view_replay": False}
+
+    def __init__(self, mode: bool):
+        self.before = self.kept[self.name]
+        self.kept[self.name] = bool(mode)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        self.kept[self.name] = self.before
+
+
+class set_multithreading_enabled(_Setting):
+    """torch's setting for its engine's threads; this engine runs in the caller's."""
+
+    name = "multithreading"
+
+
+class force_original_view_tracking(_Setting):
+    """torch's setting to replay views; here views are always replayed."""
+
+    name = "view_replay"
+
+
+def is_multithreading_enabled() -> bool:
+    """What set_multithreading_enabled was last given."""
+    return _Setting.kept["multithreading"]
+
+
+def is_view_replay_enabled() -> bool:
+    """What force_original_view_tracking was last given."""
+    return _Setting.kept["view_replay"]

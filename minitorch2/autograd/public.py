@@ -21,6 +21,7 @@ from minitorch2.dispatch import call
 from minitorch2.errors import ArgumentValueError, AutogradError
 from minitorch2.layouts import element_count
 from minitorch2.ops.table import lookup
+from minitorch2.settings import is_warn_always_enabled
 from minitorch2.tensors import Tensor
 
 
@@ -50,6 +51,8 @@ def _start_gradients(outputs: list[Any], given: list[Any]) -> list[Tensor]:
             )
         else:
             _check_start(index, seen, gradient)
+            if gradient.dtype is not seen.dtype and not gradient.is_sparse:
+                gradient = call(lookup("convert"), (gradient, seen.dtype))
         gradients.append(gradient)
     if len(gradients) < len(outputs):
         raise AutogradError(
@@ -123,6 +126,8 @@ def backward(
                 "`backward()`. Please only use `grad_tensors`.",
             )
         grad_tensors = grad_variables
+    if create_graph:
+        _warn_of_cycle()
     wanted = None if inputs is None else _sequence(inputs)
     if wanted is not None and not wanted:
         raise AutogradError(
@@ -138,6 +143,25 @@ def backward(
     starts = _start_gradients(outputs, given)
     where = None if wanted is None else _places(wanted)
     run_backward(_places(outputs), starts, retain, create_graph, where)
+
+
+_warned: list[bool] = []
+
+
+def _warn_of_cycle() -> None:
+    """What torch says, once: a gradient with a history and its leaf hold each other."""
+    if _warned and not is_warn_always_enabled():
+        return
+    _warned.append(True)
+    warnings.warn(
+        "Using backward() with create_graph=True will create a reference cycle between the "
+        "parameter and its gradient which can cause a memory leak. We recommend using "
+        "autograd.grad when creating the graph to avoid this. If you have to use this function, "
+        "make sure to reset the .grad fields of your parameters to None after use to break the "
+        "cycle and avoid the leak.",
+        UserWarning,
+        stacklevel=4,
+    )
 
 
 def _require_history(outputs: list[Any]) -> None:
@@ -181,11 +205,6 @@ def grad(
     for each in wanted:
         if isinstance(each, Tensor) and not each.requires_grad:
             raise AutogradError("grad", "One of the differentiated Tensors does not require grad")
-        if isinstance(each, GradientEdge) and materialize_grads:
-            raise AutogradError(
-                "grad(materialize_grads=True)",
-                "materialize_grads cannot be used when the given input is a GradientEdge",
-            )
     given = [None] * len(starts) if grad_outputs is None else _sequence(grad_outputs)
     retain = create_graph if retain_graph is None else retain_graph
     gradients = _start_gradients(starts, given)
@@ -206,8 +225,15 @@ def grad(
 
 
 def _or_zeros(value: Any, tensor: Any) -> Any:
+    if value is None and isinstance(tensor, GradientEdge):
+        raise AutogradError(
+            "grad(materialize_grads=True)",
+            "materialize_grads cannot be used when the given input is a GradientEdge",
+        )
+    if value is not None:
+        return value
     zeros = (tuple(tensor.layout.shape), 0, tensor.dtype, tensor.device)
-    return call(lookup("full"), zeros) if value is None else value
+    return call(lookup("full"), zeros)
 
 
 def _batched_grad(starts: list, wanted: list, given: list, settings: tuple) -> tuple[Any, ...]:

@@ -18,7 +18,11 @@ from minitorch2.autograd.graph import (
     Edge,
     Node,
     RemovableHandle,
+    SavedTensor,
+    accumulator_of,
+    edge_of,
     saved_tensors_hooks,
+    spec_of,
 )
 from minitorch2.dispatch import call, state
 from minitorch2.errors import ArgumentValueError, AutogradError, OperationError
@@ -56,7 +60,7 @@ def will_engine_execute_node(node: Any) -> bool:
                 "A leaf node was passed to _will_engine_execute_node but we are currently running "
                 "autograd.grad(). This is currently not supported.",
             )
-        return (id(node.variable), 0) in run.wanted_keys
+        return (id(node.variable), 0) in run.wanted_keys and run.reaches(node.variable)
     return node in run.nodes and (run.needed is None or node in run.needed)
 
 
@@ -68,6 +72,60 @@ def current_node() -> Any:
 def current_graph_task_id() -> int:
     """The number of the backward in progress; -1 outside of one."""
     return -1 if state.backward is None else state.backward.number
+
+
+class UndefinedGrad:
+    """A function that passes its tensor on, and no gradient back."""
+
+    def __call__(self, tensor: Tensor) -> Tensor:
+        """The tensor, through whose history no gradient arrives."""
+        found = Tensor(tensor.storage, tensor.layout, tensor.dtype, tensor._array)
+        if tensor.requires_grad and state.grad_enabled:
+            found.set_history(_NoGradient(edge_of(tensor), spec_of(tensor)))
+        return found
+
+
+class _NoGradient(Node):
+    def __init__(self, edge: Any, spec: Any):
+        super().__init__("UndefinedGradBackward", (edge,), (spec,), state.origin)
+
+    def apply(self, grads: tuple) -> tuple:
+        return (None,)
+
+
+def saved_tensor_of(tensor: Tensor, is_output: bool = False) -> SavedTensor:
+    """A tensor as autograd keeps it, hooks included."""
+    return SavedTensor(tensor, 0 if is_output else None)
+
+
+def saved_tensors_hooks_is_enabled() -> bool:
+    """Whether saved-tensor hooks may be entered."""
+    return saved_tensors_hooks.refused is None
+
+
+def set_versions(tensors: Sequence[Tensor], versions: Sequence[int]) -> None:
+    """Set how often tensors count as written."""
+    for tensor, version in zip(tensors, versions, strict=True):
+        if version < 0:
+            raise OperationError(
+                "_unsafe_set_version_counter", f"Cannot set a version_counter to {version}"
+            )
+        tensor.storage.version = version
+
+
+class preserve_versions:
+    """Within the block, writes into tensors are not counted."""
+
+    def __init__(self, tensors: Any):
+        self.tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+        self.before = [tensor.storage.version for tensor in self.tensors]
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        for tensor, version in zip(self.tensors, self.before, strict=True):
+            tensor.storage.version = version
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -119,7 +177,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
         )  # fmt: skip
     node = tensor.grad_fn
     if node is None:
-        return GradientEdge(AccumulateGrad(tensor), 0)
+        return GradientEdge(accumulator_of(tensor), 0)
     return GradientEdge(node, tensor._output)
 
 

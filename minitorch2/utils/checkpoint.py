@@ -6,7 +6,9 @@ The random numbers are the same both times, unless `preserve_rng_state` is False
     out = checkpoint(block, x, use_reentrant=False)
 
 With `use_reentrant=False`, the tensors that autograd would save are left out, and made again by
-running the function when the backward asks for the first of them. With True, the function runs
+running the function when a backward asks for the first of them, as far as the last of them; each
+backward makes its own, and takes each once. Checkpoints nest: the arguments of an inner one are
+saved by the outer. With True, the function runs
 without recording, and one node runs it again, differentiates it and hands the gradients on; it
 needs an argument that requires a gradient, and knows `backward()` only.
 
@@ -14,13 +16,17 @@ Source: torch.utils.checkpoint; Chen et al. 2016.
 """
 
 import contextlib
+import itertools
+import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 from minitorch2.autograd.function import Function
-from minitorch2.autograd.graph import saved_tensors_hooks
+from minitorch2.autograd.graph import SavedTensor, saved_tensors_hooks
 from minitorch2.autograd.modes import enable_grad, no_grad
 from minitorch2.autograd.public import backward
+from minitorch2.autograd.saving import current_graph_task_id
 from minitorch2.dispatch import state
 from minitorch2.errors import ArgumentValueError, AutogradError
 from minitorch2.random import default_generator
@@ -55,52 +61,155 @@ class _Surroundings:
                 default_generator.set_state(now)
 
 
+class _Stop(Exception):
+    """Ends a recomputation that has made all that is needed."""
+
+
+class _Holder:
+    """Stands for a tensor that was not saved; what recomputations made of it, by their backward."""
+
+    __slots__ = ("made", "fact", "__weakref__")
+
+    def __init__(self, tensor: Tensor):
+        self.made: dict[int, Tensor] = {}
+        self.fact = tuple(tensor.shape), tensor.dtype, tensor.device
+
+
+_numbers = itertools.count(-2, -1)  # of recomputations outside of any backward
+
+
 class _Frame:
-    """One checkpointed call: what its forward saved, by number, and how to make it again."""
+    """One checkpointed call: what its forward would have saved, and how to make it again."""
 
-    def __init__(self, run: Callable, surroundings: _Surroundings, context: Any, check: bool):
-        self.run, self.surroundings, self.context = run, surroundings, context
-        self.check = check
-        self.facts: list[tuple] = []  # shape, dtype of each tensor that the forward saved
-        self.made: dict[int, Any] = {}
+    def __init__(self, run: Callable, args: tuple, early_stop: bool, check: bool, debug: bool):
+        self.run, self.early_stop, self.check, self.debug = run, early_stop, check, debug
+        self.args = [
+            SavedTensor(value) if isinstance(value, Tensor) and state.grad_enabled else value
+            for value in args
+        ]
+        self.holders: list[weakref.ref[_Holder]] = []
+        self.done: set[int] = set()  # backwards for which the forward was run again
 
-    def pack(self, tensor: Tensor) -> int:
-        """Keep the number of a tensor in its place."""
-        self.facts.append((tuple(tensor.shape), tensor.dtype))
-        return len(self.facts) - 1
+    def pack(self, tensor: Tensor) -> _Holder:
+        """Keep a holder in the place of a tensor."""
+        holder = _Holder(tensor)
+        self.holders.append(weakref.ref(holder))
+        return holder
 
-    def unpack(self, number: int) -> Tensor:
-        """The tensor; the first that is asked for has the forward run again."""
-        if number not in self.made:
-            self._remake()
-        return self.made.pop(number)
+    def unpack(self, holder: _Holder) -> Tensor:
+        """The tensor; the first that a backward asks for has the forward run again."""
+        group = _groups[-1] if _groups else None
+        number = current_graph_task_id() if group is None else group.number
+        if number == -1:
+            number = next(_numbers)
+        if number not in self.done:
+            self.done.add(number)
+            self._remake(number)
+        if number not in holder.made:
+            raise AutogradError(
+                "checkpoint: a saved tensor",
+                "Performing two backward calls that overlap (i.e. require the same saved "
+                "activation to be computed more than once) is not supported in a GraphExecGroup"
+                if group is not None
+                else "Unpack is being triggered for a tensor that was already unpacked once: ask "
+                "for ctx.saved_tensors once in a backward",
+            )
+        return holder.made.pop(number)
 
-    def _remake(self) -> None:
-        made: list[Tensor] = []
+    def _remake(self, number: int) -> None:
+        made = 0
 
         def pack(tensor: Tensor) -> Tensor:
-            made.append(tensor.detach())
-            return made[-1]
+            nonlocal made
+            holder = self.holders[made]() if made < len(self.holders) else None
+            made += 1
+            kept = tensor.detach() if tensor.requires_grad else tensor
+            if holder is not None:
+                holder.made[number] = kept
+                self._compare(made - 1, holder.fact, kept)
+            elif made > len(self.holders) and not self.early_stop:
+                raise self._differs(
+                    "trying to save more tensors during recomputation than during the original "
+                    "forward pass"
+                )
+            if self.early_stop and made == len(self.holders):
+                raise _Stop
+            return kept
 
         hooks = saved_tensors_hooks(pack, lambda kept: kept)
-        with self.surroundings.again(), self.context, enable_grad(), hooks:
-            self.run()
-        if len(made) != len(self.facts):
-            raise AutogradError(
-                "checkpoint: running the forward again",
+        args = [each.unpack() if isinstance(each, SavedTensor) else each for each in self.args]
+        with contextlib.suppress(_Stop), enable_grad(), hooks:
+            self.run(*args)
+        if made < len(self.holders):
+            raise self._differs(
                 "A different number of tensors was saved during the original forward and "
-                f"recomputation: {len(self.facts)} and {len(made)}",
-                "the function must do the same each time it is called",
+                f"recomputation. Number of tensors saved during forward: {len(self.holders)}, "
+                f"during recomputation: {made}"
             )
-        for number, (tensor, fact) in enumerate(zip(made, self.facts, strict=True)):
-            if self.check and (tuple(tensor.shape), tensor.dtype) != fact:
-                raise AutogradError(
-                    "checkpoint: running the forward again",
-                    f"Recomputed values for tensor {number} have different metadata than during "
-                    f"the forward pass: {fact} became {(tuple(tensor.shape), tensor.dtype)}",
-                    "the function must do the same each time it is called",
-                )
-        self.made = dict(enumerate(made))
+
+    def _compare(self, number: int, fact: tuple, tensor: Tensor) -> None:
+        now = tuple(tensor.shape), tensor.dtype, tensor.device
+        if self.check and now != fact:
+            raise self._differs(
+                "Recomputed values for the following tensors have different metadata than during "
+                f"the forward pass: tensor at position {number}: saved {fact}, recomputed {now}"
+            )
+
+    def _differs(self, wrong: str) -> AutogradError:
+        debug = _settings["debug"] if _settings["debug"] is not None else self.debug
+        seen = "You are seeing this error because you passed `debug=True` to checkpoint. "
+        return AutogradError(
+            "checkpoint: running the forward again",
+            (seen if debug else "") + wrong,
+            "the function must do the same each time it is called",
+        )
+
+
+_settings: dict[str, Any] = {"early_stop": None, "debug": None}
+
+
+class _Setting:
+    """Sets one of `_settings` for a block."""
+
+    name = ""
+
+    def __init__(self, value: Any):
+        self.value = value
+
+    def __enter__(self) -> None:
+        self.before, _settings[self.name] = _settings[self.name], self.value
+
+    def __exit__(self, *exc: object) -> None:
+        _settings[self.name] = self.before
+
+
+class set_checkpoint_early_stop(_Setting):
+    """Within the block, whether checkpoints end a recomputation once all is made that is needed."""
+
+    name = "early_stop"
+
+
+class set_checkpoint_debug_enabled(_Setting):
+    """Within the block, `debug` of all checkpoints; None leaves each its own."""
+
+    name = "debug"
+
+
+class GraphExecGroup:
+    """Within the block, backwards through parts of one graph share what checkpoints make again."""
+
+    def __enter__(self) -> "GraphExecGroup":
+        if _groups:
+            raise AutogradError("GraphExecGroup", "GraphExecGroup contexts cannot be nested.")
+        self.number = next(_numbers)
+        _groups.append(self)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        _groups.remove(self)
+
+
+_groups: list[GraphExecGroup] = []
 
 
 class CheckpointFunction(Function):
@@ -118,6 +227,13 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
+        if state.backward is not None and state.backward.wanted is not None:
+            raise AutogradError(
+                "checkpoint(use_reentrant=True)",
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
+                "passing an `inputs` parameter to .backward()",
+                "pass use_reentrant=False",
+            )
         inputs = list(ctx.plain)
         for place, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
             made = tensor.detach()
@@ -154,10 +270,13 @@ def checkpoint(
 ) -> Any:
     """Call the function, keeping its arguments instead of what autograd would save.
 
-    `use_reentrant`: which of the two forms (see the module); False when it is not said.
-    `context_fn` returns a context for the forward and one for the recomputation.
+    `use_reentrant`: which of the two forms (see the module); True, with a warning, when it is not
+    said, as in torch. `context_fn` returns a context for the forward and one for the recomputation.
     `determinism_check` 'none' skips the comparison of shapes and dtypes.
     """
+    if use_reentrant is None:
+        _warn_of_default("checkpoint")
+        use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if use_reentrant:
         if kwargs:
@@ -166,29 +285,43 @@ def checkpoint(
                 "Unexpected keyword arguments: " + ",".join(kwargs),
                 "use_reentrant=False takes them",
             )
-        if context_fn is not noop_context_fn:
+        if context_fn is not noop_context_fn or debug:
             raise ArgumentValueError(
                 "checkpoint(use_reentrant=True)",
-                "Passing `context_fn` is only supported when use_reentrant=False.",
+                "Passing `context_fn` or `debug` is only supported when use_reentrant=False.",
             )
         return CheckpointFunction.apply(function, preserve, *args)
     if not state.grad_enabled:
         return function(*args, **kwargs)
     forward, again = context_fn()
-    frame = _Frame(
-        lambda: function(*args, **kwargs),
-        _Surroundings(preserve),
-        again,
-        determinism_check != "none",
-    )
+    surroundings = _Surroundings(preserve)
+
+    def run(*inputs: Any) -> None:
+        with surroundings.again(), again:
+            function(*inputs, **kwargs)
+
+    stop = early_stop if _settings["early_stop"] is None else _settings["early_stop"]
+    frame = _Frame(run, args, stop, determinism_check != "none", debug)
     with forward, saved_tensors_hooks(frame.pack, frame.unpack):
         return function(*args, **kwargs)
+
+
+def _warn_of_default(name: str) -> None:
+    warnings.warn(
+        f"torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly to "
+        f"{name}(). use_reentrant=False is recommended.",
+        UserWarning,
+        stacklevel=3,
+    )
 
 
 def checkpoint_sequential(
     functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
 ) -> Any:
     """Run modules one after the other, checkpointed in `segments` parts; the last part is not."""
+    if use_reentrant is None:
+        _warn_of_default("checkpoint_sequential")
+        use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:
         raise ArgumentValueError(
