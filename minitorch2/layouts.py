@@ -274,32 +274,29 @@ def resolve_shape(shape: Sequence[int], count: int) -> tuple[int, ...]:
 
 def view_strides(layout: Layout, shape: Sequence[int]) -> tuple[int, ...] | None:
     """Strides that show `layout` with another shape (of as many elements), or None."""
-    old = [(s, t) for s, t in zip(layout.shape, layout.strides, strict=True) if s != 1]
-    if any(size == 0 for size in layout.shape):
-        return layout.strides if tuple(shape) == layout.shape else contiguous_strides(shape)
+    sizes = layout.shape
+    if any(size == 0 for size in sizes):
+        return layout.strides if tuple(shape) == sizes else contiguous_strides(shape)
     strides: list[int] = [1] * len(shape)
     at = len(shape) - 1
-    while old:
-        size, stride = old.pop()
-        chunk, step = size, stride
-        while old and old[-1][1] == step * size:  # merge with the dimension before it
-            size, step = old[-1][0], old[-1][1]
-            chunk = chunk * size
-            old.pop()
-        running: int = 1
+    step: int = layout.strides[-1] if sizes else 1
+    chunk: int = 1  # elements of the old dimensions that are one run of memory, `step` apart
+    running: int = 1  # elements of the new dimensions that show them
+    for place in range(len(sizes) - 1, -1, -1):
+        chunk = chunk * sizes[place]
+        if place and (sizes[place - 1] == 1 or layout.strides[place - 1] == chunk * step):
+            continue
         while at >= 0 and (running != chunk or shape[at] == 1):
-            strides[at] = stride * running
+            strides[at] = running * step
             running = running * shape[at]
             at -= 1
             if running > chunk:
                 return None
         if running != chunk:
             return None
-    for index in range(at, -1, -1):
-        if shape[index] != 1:
-            return None
-        strides[index] = strides[index + 1] * shape[index + 1] if index + 1 < len(shape) else 1
-    return tuple(strides)
+        if place:
+            step, chunk, running = layout.strides[place - 1], 1, 1
+    return tuple(strides) if at < 0 or not sizes else None
 
 
 def check_inside(layout: Layout, elements: int, asked: str) -> None:

@@ -7,7 +7,7 @@ In: a pointwise node. Out: a Nest.
 Source: torch's type promotion; one rounding for each op, as eager has it.
 """
 
-from minitorch2.dtypes import FLOATING, INTEGER, dtype, float64, int64
+from minitorch2.dtypes import FLOATING, float64, int64
 from minitorch2.dtypes import bool as bool_dtype
 from minitorch2.jit.ir.graph import Argument, Node, Value
 from minitorch2.jit.ir.types import ScalarType, TensorType
@@ -23,7 +23,6 @@ from minitorch2.kernels.lower.expressions import (
 )
 from minitorch2.kernels.lower.nests import (
     Nest,
-    NestExpression,
     NotLowered,
     Read,
     Step,
@@ -47,7 +46,7 @@ def lower_pointwise(node: Node, op: Op) -> Nest:
     index = tuple(symbol(name) for name in names)
     axes = tuple(zip(names, shape_of(result), strict=True))
     if op.promote == "convert":
-        value = convert(_operand(node.args[0], index), tensor_type(result).dtype)
+        value = cast(_operand(node.args[0], index), tensor_type(result).dtype)
         return Nest(node, result, axes, value, index)
     if not op.expr:
         raise NotLowered(f"op {op.name} has no scalar expression")
@@ -92,12 +91,3 @@ def scalar_operand(argument: Argument) -> Operand:
         case bool() | int() | float():
             return argument
     raise NotLowered(f"the argument {argument} is no number")
-
-
-def convert(operand: Operand, element: dtype) -> NestExpression:
-    """A conversion as the op `convert` does it: floats reach narrow integers through int64."""
-    assert not isinstance(operand, int | float)
-    narrow = element.category == INTEGER and element.itemsize < 8
-    if operand.dtype.is_floating_point and narrow:
-        return cast(cast(operand, int64), element)
-    return cast(operand, element)

@@ -138,10 +138,12 @@ def _backward(library: Any, tensors: list[Any], leaves: list[Any]) -> None:
         total.backward()
 
 
-def differences(want: Outcome, got: Outcome, bitwise: bool, torch: bool = False) -> list[str]:
+def differences(
+    want: Outcome, got: Outcome, bitwise: bool, torch: bool = False, coarsest: str = "float32"
+) -> list[str]:
     """What is not the same, in words."""
     found = _compare_errors("error", want.error, got.error, torch)
-    loose = TOLERANCE["float32"] if torch else 0.0  # doubles may have been computed from floats
+    loose = TOLERANCE[coarsest] if torch else 0.0  # any number may have been computed from those
     found += _compare_lists("result", want.results, got.results, bitwise, loose)
     found += _compare_lists("input", want.inputs, got.inputs, bitwise, loose)
     if not found:

@@ -36,6 +36,12 @@ class Program:
         """The function's parameters."""
         return tuple(spec.name for spec in self.inputs)
 
+    @property
+    def coarsest(self) -> str:
+        """The float dtype of the fewest digits that the program computes in."""
+        whole = self.text + "".join(spec.dtype for spec in self.inputs)
+        return next((name for name in ("bfloat16", "float16") if name in whole), "float32")
+
 
 class Rejected(Exception):
     """A line that does not work for every batch size."""
