@@ -63,7 +63,8 @@ class Change:
         needed = f" ({self.condition})" if self.condition else ""
         old, new = described(self.old), described(self.new)
         now = new if new != old else "another one"
-        return f"{self.subject}:{name} was {old}{needed}; now {now}"
+        verb = "were" if self.what in ("sizes", "values") else "was"
+        return f"{self.subject}:{name} {verb} {old}{needed}; now {now}"
 
     def __str__(self) -> str:
         where = f" (read at {self.span})" if self.span is not None else ""
@@ -154,7 +155,8 @@ def _sizes(guard: Guard, values: list[Any]) -> tuple[str, Any, Any]:
     what = "shape" if isinstance(values[0], Tensor) else "value"
     if len(now) == 1:
         return what, guard.expected[0], now[0]
-    return "sizes", Words(", ".join(map(str, guard.expected))), Words(", ".join(map(str, now)))
+    what = "sizes" if any(isinstance(value, Tensor) for value in values) else "values"
+    return what, Words(", ".join(map(str, guard.expected))), Words(", ".join(map(str, now)))
 
 
 def kept(value: Any) -> Any:
@@ -236,7 +238,7 @@ ADVICE = {
 
 def advice_on(change: Change) -> str:
     """What to do about a change, in general."""
-    if change.kind == "size" and type(change.after) is int:
+    if change.kind == "size" and type(change.after) in (int, float):
         return ADVICE["number"]
     named = {int: "number", float: "number", str: "text"}.get(type(change.new), "value")
     by_kind = ADVICE[named if change.kind == "value" else change.kind]

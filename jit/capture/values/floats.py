@@ -2,13 +2,16 @@
 
 In: the float and its source, once it is known to vary. Out: a value that goes through arithmetic
 with numbers and floating tensors as a 0-d float64 tensor, an input of the graph, which rounds as a
-Python float does. Any other use looks at the number, and guards it.
+Python float does. Comparing it with a number guards the answer, any other use guards the number.
 """
 
 from __future__ import annotations
 
+import math
+import operator
 from typing import TYPE_CHECKING, Any
 
+from minitorch2.jit import guards as kinds
 from minitorch2.jit.capture.source import Source
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
 from minitorch2.jit.capture.values.constants import Constant
@@ -21,12 +24,15 @@ if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
 
 SYMBOLS = frozenset({"+", "-", "*", "/"})
+COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+           "==": operator.eq, "!=": operator.ne}  # fmt: skip
 
 
 class FloatValue(Value):
-    """A float that varies: `number` in this call, computed from `roots`, which have sources."""
+    """A float that varies: `number` in this call, computed from `roots`, which have sources, by
+    `formula`: (symbol, operands), which are such floats or plain numbers."""
 
-    __slots__ = ("machine", "number", "roots", "fake", "looked_at")
+    __slots__ = ("machine", "number", "roots", "fake", "formula", "looked_at")
 
     def __init__(
         self,
@@ -35,8 +41,10 @@ class FloatValue(Value):
         roots: tuple[FloatValue, ...],
         source: Source | None = None,
         fake: Tensor | None = None,
+        formula: tuple[str, list[Any]] | None = None,
     ):
         super().__init__(source)
+        self.formula = formula
         self.machine, self.number, self.fake = machine, number, fake
         self.roots = roots
         self.looked_at = False
@@ -67,7 +75,37 @@ class FloatValue(Value):
         return self.fake
 
     def truth(self, machine: Machine) -> bool:
-        return bool(self.known())
+        return self.decide("!=", 0.0)
+
+    def compare_with(self, machine: Machine, symbol: str, other: Value, swapped: bool) -> Any:
+        number = other.value if isinstance(other, Constant) else None
+        if isinstance(other, FloatValue) and not other.is_known():
+            return Constant(self.decide(symbol, other))
+        plain = type(number) in (int, float) and math.isfinite(number)  # type: ignore[arg-type]
+        return Constant(self.decide(symbol, number)) if plain and not self.is_known() else None
+
+    def decide(self, symbol: str, other: Any) -> bool:
+        """The answer to a comparison with a number or another such float, guarded."""
+        found = COMPARE[symbol](self.number, getattr(other, "number", other))
+        roots: list[FloatValue] = []
+        text = f"{self.text(roots)} {symbol} {text_of(other, roots)}"
+        sources = tuple(root.source for root in roots if root.source is not None)
+        meaning = f"{text.format(*sources)} {'held' if found else 'did not hold'}"
+        self.machine.state.add(
+            kinds.plain_guard("size", sources, f"({text}) is not {found}", meaning,
+                              self.machine.state.span(),
+                              expected=tuple(root.number for root in roots))
+        )  # fmt: skip
+        return found
+
+    def text(self, roots: list[FloatValue]) -> str:
+        """Python text of the number, in which `{0}` is the first of the roots."""
+        if self.formula is None:
+            if self not in roots:
+                roots.append(self)
+            return f"{{{roots.index(self)}}}"
+        symbol, operands = self.formula
+        return f"({f' {symbol} '.join(text_of(each, roots) for each in operands)})"
 
     def get_attribute(self, machine: Machine, name: str) -> Value:
         return Constant(self.known()).get_attribute(machine, name)
@@ -82,6 +120,11 @@ class FloatValue(Value):
             return emitter.constant(self.number)
         value = self.machine.from_python(self.tensor())
         return f"{emitter.value(value)}.item()"
+
+
+def text_of(operand: Any, roots: list[FloatValue]) -> str:
+    """The text of an operand: a varying float, or a number."""
+    return operand.text(roots) if isinstance(operand, FloatValue) else repr(operand)
 
 
 def is_floating(value: Value) -> bool:
@@ -102,6 +145,8 @@ def float_arithmetic(machine: Machine, symbol: str, function: Any, operands: Arg
         number = each.number if isinstance(each, FloatValue) else getattr(each, "value", None)
         if type(number) not in (int, float) or isinstance(number, SymbolicSize):
             return None
+        if not math.isfinite(number):
+            return None
         numbers.append(number)
     if symbol == "/" and numbers[-1] == 0:
         return None
@@ -111,7 +156,8 @@ def float_arithmetic(machine: Machine, symbol: str, function: Any, operands: Arg
     ]
     fake = machine.run_lowered(function, plain, {})
     roots = tuple(dict.fromkeys(root for each in floats for root in each.roots or (each,)))
-    return FloatValue(machine, function(*numbers), roots, None, fake)
+    parts = [each if each in floats else n for each, n in zip(operands, numbers, strict=True)]
+    return FloatValue(machine, function(*numbers), roots, None, fake, (symbol, parts))
 
 
 def lowered_operands(machine: Machine, op: Any, args: Arguments) -> list[Any] | None:

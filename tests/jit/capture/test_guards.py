@@ -319,3 +319,21 @@ def test_a_compiled_function_inside_another_is_part_of_it():
     assert run(X).tolist()[0][0] == 3
     (entry,) = run.entries[1]
     assert [node.op for node in entry.program.graph.nodes] == ["mul", "add"]
+
+
+def test_a_comparison_of_a_float_that_varies_guards_its_answer():
+    def fn(x, rate, floor):
+        if rate * 2 - floor > 0.5:
+            return x * rate
+        if not floor:
+            return x - 1
+        return x / rate if -rate > -0.3 else x + floor
+
+    run = compiled(fn)
+    values = (0.1, 0.2, 0.6, 0.9, 0.0, -0.0, 0.25, 0.35, float("inf"), float("nan"), 1e-320)
+    for rate in values[1:3] + values:
+        for floor in values:
+            if rate:
+                assert repr(run(X, rate, floor)) == repr(fn(X, rate, floor)), (rate, floor)
+    assert entries(run) <= 7
+    assert "rate * 2" in "".join(map(str, run.recompiles))
