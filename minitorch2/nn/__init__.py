@@ -20,7 +20,8 @@ pooling         MaxPool2d and the others
 other_pooling   power averages, random regions, max pooling undone
 padding         ZeroPad2d and the others
 resampling      Upsample, PixelShuffle, Unfold and the others
-attention       MultiheadAttention
+multi_head      MultiheadAttention
+attention       kernels of attention by name; attention by rules of places
 recurrent       RNN, LSTM, GRU and their cells
 transformer     encoder and decoder layers and their stacks
 flatten         Flatten and Unflatten
@@ -63,9 +64,6 @@ from minitorch2.nn.activation import (
     Tanh,
     Tanhshrink,
     Threshold,
-)
-from minitorch2.nn.attention import (
-    MultiheadAttention,
 )
 from minitorch2.nn.batch_normalization import (
     BatchNorm1d,
@@ -156,6 +154,9 @@ from minitorch2.nn.margin_loss import (
     PoissonNLLLoss,
 )
 from minitorch2.nn.module import Module
+from minitorch2.nn.multi_head import (
+    MultiheadAttention,
+)
 from minitorch2.nn.normalization import (
     LayerNorm,
     RMSNorm,

@@ -13,11 +13,11 @@ from minitorch2.creation import full
 from minitorch2.errors import ArgumentValueError
 from minitorch2.nn import functional as F
 from minitorch2.nn import init
-from minitorch2.nn.attention import MultiheadAttention
 from minitorch2.nn.containers import ModuleList
 from minitorch2.nn.dropout import Dropout
 from minitorch2.nn.linear import Linear
 from minitorch2.nn.module import Module
+from minitorch2.nn.multi_head import MultiheadAttention
 from minitorch2.nn.normalization import LayerNorm
 
 

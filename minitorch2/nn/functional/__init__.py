@@ -8,11 +8,12 @@ Files, in reading order:
 rows             access to the op table
 activations      relu, gelu, softmax and the others
 lookups          linear, one_hot, attention
+padding          more elements at the ends
+multi_head       attention with several heads
 embeddings       tables of vectors, bags of their rows
 normalizations   layer_norm, batch_norm and the others
 dropouts         dropout of elements and of channels
 losses           cross_entropy, mse_loss and the others
-padding          more elements at the ends
 windows          the places of a kernel
 convolutions     conv1d, conv2d, conv3d and their transposes
 pooling          the largest or the mean of each window
@@ -116,6 +117,7 @@ from minitorch2.nn.functional.margins import (
     multilabel_margin_loss,
     multilabel_soft_margin_loss,
 )
+from minitorch2.nn.functional.multi_head import multi_head_attention_forward
 from minitorch2.nn.functional.normalizations import (
     batch_norm,
     group_norm,
