@@ -46,7 +46,8 @@ fft              discrete Fourier transforms
 spectra          window functions, short-time Fourier transforms
 sparse           tensors that hold only the elements that are not zero
 signal           more windows
-array_functions  grids, stacks, splits, sets, and methods made of them
+splits           parts of a dimension
+array_functions  grids, stacks, sets, and methods made of them
 differences      derivatives of functions known at sample points
 version          which version this is
 __config__       what it computes with

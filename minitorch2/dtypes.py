@@ -16,7 +16,7 @@ from typing import Any
 import ml_dtypes
 import numpy
 
-from minitorch2.errors import DtypeError
+from minitorch2.errors import ArgumentTypeError, DtypeError
 
 
 class dtype:
@@ -57,11 +57,30 @@ class dtype:
         """The complex dtype whose parts hold this dtype's numbers (at least float32)."""
         return self if self.is_complex else complex128 if self is float64 else complex64
 
+    @property
+    def title(self) -> str:
+        """The name that torch's tensor types and messages have for it: 'Float', 'Long'."""
+        return TITLES[self.name]
+
     def to_real(self) -> "dtype":
         """The dtype of a complex dtype's parts; a real dtype itself."""
         return {complex64: float32, complex128: float64}.get(self, self)
 
 
+TITLES = {
+    "float32": "Float",
+    "float64": "Double",
+    "float16": "Half",
+    "bfloat16": "BFloat16",
+    "int64": "Long",
+    "int32": "Int",
+    "int16": "Short",
+    "int8": "Char",
+    "uint8": "Byte",
+    "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
+    "bool": "Bool",
+}
 BOOL, INTEGER, FLOATING, COMPLEX = 0, 1, 2, 3
 bool = dtype("bool", "bool", numpy.bool_, BOOL, 0)
 uint8 = dtype("uint8", "u8", numpy.uint8, INTEGER, 1)
@@ -126,15 +145,20 @@ def get_default_dtype() -> dtype:
 
 
 def set_default_dtype(new: dtype) -> None:
-    """Set the dtype of tensors made from Python floats. Raises DtypeError if not floating."""
+    """Set the dtype of tensors made from Python floats. ArgumentTypeError if not floating."""
     global _default
     if not isinstance(new, dtype) or not new.is_floating_point:
-        raise DtypeError(f"set_default_dtype({new})", "only floating dtypes are supported")
+        raise ArgumentTypeError(
+            f"set_default_dtype({new})",
+            "only floating-point types are supported as the default type",
+            "give torch.float32 or another floating dtype",
+        )
     _default = new
 
 
 def promote_types(a: dtype, b: dtype) -> dtype:
     """The smallest dtype that both convert to, as torch.promote_types."""
+    a, b = as_dtype(a), as_dtype(b)
     if a is b:
         return a
     if a.category != b.category:
@@ -215,6 +239,11 @@ class finfo:
         self.tiny = self.smallest_normal = builtins.float(found.smallest_normal)
         self.resolution = builtins.float(found.resolution)
 
+    def __repr__(self) -> str:
+        names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+        facts = ", ".join(f"{name}={getattr(self, name):g}" for name in names)
+        return f"finfo({facts}, dtype={self.dtype})"
+
 
 class iinfo:
     """The limits of an integer dtype, as torch.iinfo."""
@@ -225,3 +254,6 @@ class iinfo:
         found = numpy.iinfo(type.numpy)
         self.dtype, self.bits = type.name, type.itemsize * 8
         self.max, self.min = builtins.int(found.max), builtins.int(found.min)
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

@@ -92,6 +92,13 @@ class DtypeError(Mt2Error, RuntimeError):
     remedy = "Convert with `.to(dtype)` first."
 
 
+class UnsupportedDtype(DtypeError, NotImplementedError):
+    """A dtype for which an operation has no meaning, or no kernel."""
+
+    code = "MT2-0202"
+    remedy = "Convert with `.to(dtype)` first."
+
+
 class ArgumentTypeError(Mt2Error, TypeError):
     """An argument of a type, or a name, that the signature does not have."""
 

@@ -97,6 +97,12 @@ def isclose(
     input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Any:
     """Whether |input - other| <= atol + rtol * |other|, element by element."""
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if value < 0:
+            raise OperationError(
+                f"isclose({name}={value})",
+                f"{name} must be greater than or equal to zero, but got {value}",
+            )
     if input.dtype is not other.dtype:
         raise DtypeError(
             f"isclose({input.dtype}, {other.dtype})", "the dtypes differ", "convert one first"

@@ -54,6 +54,7 @@ outputs      out= of functions
 overloads    functions and methods of several signatures
 in_place_views  Tensor methods that give the tensor itself another shape
 aliases      other names of rows
+segments     sums, means and extrema of segments
 view_copies  views that are copied at once
 short_ways   from plain tensors straight to numpy: the short way of pointwise rows
 bind         hangs everything on Tensor

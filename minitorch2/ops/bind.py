@@ -14,6 +14,7 @@ import numpy
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call, state
+from minitorch2.errors import ArgumentTypeError, ArgumentValueError, OperationError
 from minitorch2.ops import (
     code_cache,
     derived_methods,
@@ -25,6 +26,7 @@ from minitorch2.ops import (
     ordering,
     outputs,
     overloads,
+    segments,
     short_ways,
     view_copies,
 )
@@ -45,7 +47,6 @@ _BINARY: dict[str, tuple] = {
     "floordiv": ("floor_divide",),
     "mod": ("remainder",),
     "pow": ("pow",),
-    "matmul": ("matmul",),
     "and": ("bitwise_and",),
     "or": ("bitwise_or",),
     "xor": ("bitwise_xor",),
@@ -103,9 +104,39 @@ def _unary(op: Op) -> Callable:
 
 def _numbered(function: Callable) -> Callable:
     def operator(self: Tensor) -> Any:
-        return function(methods.item(self))
+        if self.numel() != 1:
+            raise ArgumentValueError(
+                f"{function.__name__}() of a tensor of shape {list(self.shape)}",
+                "only one element tensors can be converted to Python scalars",
+                "index one element, or reduce it first",
+            )
+        value = methods.item(self)
+        if isinstance(value, complex) and function is not complex:
+            raise OperationError(
+                f"{function.__name__}() of a complex tensor",
+                f"value cannot be converted to type {function.__name__} without overflow",
+                "use x.real",
+            )
+        return function(value)
 
     return operator
+
+
+def _inverted(self: Tensor) -> Any:
+    if self.dtype.category > dtypes.INTEGER:
+        raise ArgumentTypeError(
+            f"~ of a tensor of dtype {self.dtype}",
+            "~ (operator.invert) is only implemented on integer and Boolean-type tensors",
+        )
+    return call(lookup("bitwise_not"), (self,))
+
+
+def _matrix_product(self: Tensor, other: Any) -> Any:
+    return call(lookup("matmul"), (self, other)) if isinstance(other, Tensor) else NotImplemented
+
+
+def _reflected_product(self: Tensor, other: Any) -> Any:
+    return call(lookup("matmul"), (other, self)) if isinstance(other, Tensor) else NotImplemented
 
 
 def _cast(dtype: dtypes.dtype) -> Callable:
@@ -130,16 +161,17 @@ def _bind_operators() -> None:
         op = lookup(name)
         _attach(f"__{symbol}__", _binary(op, tuple(extra)), op.doc)
         _attach(f"__r{symbol}__", _reflected(op, tuple(extra)), op.doc)
-        written = name + "_"
-        if name != "matmul":
-            _attach(f"__i{symbol}__", _binary(lookup(written), tuple(extra)), op.doc)
+        _attach(f"__i{symbol}__", _binary(lookup(name + "_"), tuple(extra)), op.doc)
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
         _attach(f"__{name}__", _binary(lookup(name), (), True), lookup(name).doc)
-    for symbol, name in (("neg", "neg"), ("abs", "abs"), ("invert", "bitwise_not")):
-        _attach(f"__{symbol}__", _unary(lookup(name)), lookup(name).doc)
+    for symbol in ("neg", "abs"):
+        _attach(f"__{symbol}__", _unary(lookup(symbol)), lookup(symbol).doc)
+    _attach("__invert__", _inverted, lookup("bitwise_not").doc)
+    _attach("__matmul__", _matrix_product, lookup("matmul").doc)
+    _attach("__rmatmul__", _reflected_product, lookup("matmul").doc)
+    _attach("__reversed__", methods.reversed_, "The elements of all dimensions in reverse order.")
     # numpy's own operators step back: `numpy.float64(2) * x` is a tensor.
     Tensor.__array_priority__ = 1000  # type: ignore[attr-defined]
-    _attach("__pos__", lambda self: self, "The tensor itself.")
     Tensor.__hash__ = object.__hash__  # type: ignore[method-assign]
     for symbol, convert in (("int", int), ("float", float), ("complex", complex)):
         _attach(f"__{symbol}__", _numbered(convert), f"The only element as {symbol}.")
@@ -270,6 +302,7 @@ def bind() -> None:
     _bind_operators()
     _bind_methods()
     functions.update(view_copies.functions())
+    functions["segment_reduce"] = segments.segment_reduce
     functions.update(
         {name: getattr(Tensor, name) for name in IN_PLACE_FUNCTIONS if hasattr(Tensor, name)}
     )

@@ -14,7 +14,7 @@ from typing import Any
 import numpy
 
 from minitorch2 import dtypes
-from minitorch2.errors import ArgumentTypeError, DtypeError, OperationError
+from minitorch2.errors import ArgumentTypeError, OperationError, UnsupportedDtype
 from minitorch2.layouts import Layout, broadcast_shapes, contiguous, normalize_dims
 from minitorch2.ops.signature import must_be_tensor
 from minitorch2.ops.table import Meta, Op
@@ -49,6 +49,11 @@ def pointwise_operands(op: Op, args: Sequence[Any]) -> list[Any]:
     ]
 
 
+def unsupported(name: str, element: dtypes.dtype) -> str:
+    """What is wrong where an operation has no meaning for a dtype, with torch's words."""
+    return f"{name} is not defined for {element}: \"{name}\" not implemented for '{element.title}'"
+
+
 def pointwise_dtypes(op: Op, args: Sequence[Any]) -> tuple[dtypes.dtype, dtypes.dtype]:
     """The dtype a pointwise op computes in, and the dtype of its result."""
     if op.promote == "convert":
@@ -57,10 +62,8 @@ def pointwise_dtypes(op: Op, args: Sequence[Any]) -> tuple[dtypes.dtype, dtypes.
         return args[1].dtype, args[1].dtype
     compute = dtypes.result_type(*pointwise_operands(op, args))
     if "bifc"[compute.category] not in op.accepts:
-        raise DtypeError(
-            describe(op, args),
-            f"{op.name} is not defined for {compute}",
-            "convert an operand first",
+        raise UnsupportedDtype(
+            describe(op, args), unsupported(op.name, compute), "convert an operand first"
         )
     if op.check is not None:
         op.check(op, args)

@@ -17,7 +17,13 @@ from minitorch2.autograd.graph import RemovableHandle, leaf_hooks
 from minitorch2.batching.batched import batched_as
 from minitorch2.devices import as_device, device, require_available
 from minitorch2.dispatch import call, state
-from minitorch2.errors import ArgumentTypeError, AutogradError, InPlaceError, OperationError
+from minitorch2.errors import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    AutogradError,
+    InPlaceError,
+    OperationError,
+)
 from minitorch2.formats import laid_out_as
 from minitorch2.ops.ordering import ordered
 from minitorch2.ops.table import lookup
@@ -116,27 +122,16 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """The type's name, or the tensor in another dtype."""
     if dtype is None:
-        return f"torch.{_TYPE_NAMES[self.dtype.name]}Tensor"
+        return f"torch.{self.dtype.title}Tensor"
+    if not isinstance(dtype, (str, dtypes.dtype)):  # torch.LongTensor
+        dtype = getattr(dtype, "__name__", "")
     if isinstance(dtype, str):
         name = dtype.rsplit(".", 1)[-1].removesuffix("Tensor")
-        dtype = next(d for d in dtypes.ALL if _TYPE_NAMES[d.name] == name)
+        found = next((each for each in dtypes.ALL if each.title == name), None)
+        if found is None:
+            raise ArgumentValueError(f"type({dtype!r})", f"invalid type: '{dtype}'")
+        dtype = found
     return to(self, dtype)
-
-
-_TYPE_NAMES = {
-    "float32": "Float",
-    "float64": "Double",
-    "float16": "Half",
-    "bfloat16": "BFloat16",
-    "int64": "Long",
-    "int32": "Int",
-    "int16": "Short",
-    "int8": "Char",
-    "uint8": "Byte",
-    "complex64": "ComplexFloat",
-    "complex128": "ComplexDouble",
-    "bool": "Bool",
-}
 
 
 def size(self: Tensor, dim: int | None = None) -> Any:
@@ -360,6 +355,11 @@ def pair_method(name: str) -> Any:
 
     method.__doc__ = lookup(name).doc
     return method
+
+
+def reversed_(self: Tensor) -> Tensor:
+    """What reversed() gives: the elements of all dimensions in reverse order."""
+    return _op("flip", self, tuple(range(self.ndim))) if self.ndim else self
 
 
 def element_size(self: Tensor) -> int:

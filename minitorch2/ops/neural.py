@@ -10,10 +10,16 @@ import math
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
-from minitorch2.errors import ArgumentValueError, DtypeError, OperationError, ShapeError
+from minitorch2.errors import (
+    ArgumentValueError,
+    DtypeError,
+    OperationError,
+    ShapeError,
+    UnsupportedDtype,
+)
 from minitorch2.layouts import normalize_dim
 from minitorch2.ops.composites import composite
-from minitorch2.ops.infer import describe_value
+from minitorch2.ops.infer import describe_value, unsupported
 from minitorch2.ops.table import lookup
 
 
@@ -64,9 +70,9 @@ def _softmax_input(input, dim, dtype, name):
     if dtype is not None:
         input = input.to(dtype)
     if not input.dtype.is_floating_point:
-        raise DtypeError(
+        raise UnsupportedDtype(
             f"{name}({describe_value(input)})",
-            f"{name} is not defined for {input.dtype}",
+            unsupported(name, input.dtype),
             "convert it, or pass dtype=",
         )
     return input.contiguous()
@@ -265,9 +271,9 @@ def _rms_norm(input, normalized_shape, weight, eps):
         )
     dims = _normalized_dims(input, normalized_shape, "rms_norm")
     if not input.dtype.differentiable:
-        raise DtypeError(
+        raise UnsupportedDtype(
             f"rms_norm({describe_value(input)})",
-            f"rms_norm is not defined for {input.dtype}",
+            unsupported("rms_norm", input.dtype),
             "convert it: x.float()",
         )
     wide = _wide(input.contiguous())

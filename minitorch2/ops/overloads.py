@@ -114,6 +114,24 @@ def _edges(input: Any, bins: Any, range: Any) -> Any:
     return numpy.linspace(low, high, bins + 1, dtype=values.dtype)
 
 
+def _check_bins(input: Any, bins: Any, range: Any, weight: Any) -> None:
+    wrong = ""
+    if isinstance(bins, int) and bins <= 0:
+        wrong = f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0"
+    elif range is not None and range[0] > range[1]:
+        wrong = (
+            f"torch.histogramdd: min should not exceed max, but got min {range[0]} max {range[1]} "
+            "for dimension 0"
+        )
+    elif weight is not None and tuple(weight.shape) != tuple(input.shape):
+        wrong = (
+            "torch.histogramdd: if weight tensor is provided it should have the same shape as the "
+            f"input tensor: {list(weight.shape)} and {list(input.shape)}"
+        )
+    if wrong:
+        raise OperationError("histogram()", wrong)
+
+
 def histogram(
     input: Any,
     bins: Any,
@@ -130,10 +148,14 @@ def histogram(
             f"not implemented for {input.dtype}",
             "convert: x.float()",
         )
+    _check_bins(input, bins, range, weight)
     edges = _edges(input, bins, range)
     weights = None if weight is None else weight.detach().numpy().reshape(-1)
     values = input.detach().numpy().reshape(-1)
-    counts = numpy.histogram(values, edges, weights=weights, density=density)[0]
+    if (numpy.diff(edges) < 0).any():  # nothing lies between bounds that go down
+        counts = numpy.zeros(len(edges) - 1)
+    else:
+        counts = numpy.histogram(values, edges, weights=weights, density=density)[0]
     return into("histogram", out, (wrap(counts.astype(values.dtype)), wrap(edges.copy())))
 
 

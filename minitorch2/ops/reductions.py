@@ -12,7 +12,7 @@ import numpy
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
-from minitorch2.errors import DtypeError, IndexOutOfRange
+from minitorch2.errors import IndexOutOfRange, UnsupportedDtype
 from minitorch2.layouts import normalize_dim, normalize_dims
 from minitorch2.ops.arithmetic import where
 from minitorch2.ops.elementwise import converted_back
@@ -177,7 +177,9 @@ def _index_of(function):
 
 def _infer_index(self, dim, keepdim):
     if self.dtype is dtypes.bool:
-        raise DtypeError("argmax()", "argmax/argmin is not defined for bools", "convert: x.int()")
+        raise UnsupportedDtype(
+            "argmax()", "\"argmax_cpu\" not implemented for 'Bool'", "convert: x.int()"
+        )
     if dim is None:
         _check_not_empty(self, None, "argmax")
         return Meta((1,) * self.ndim if keepdim else (), dtypes.int64)

@@ -25,6 +25,8 @@ import numpy
 from minitorch2.errors import ArgumentTypeError
 from minitorch2.ops.code_cache import code_of
 
+# What numpy calls parameters: torch takes these names too.
+NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims"}
 TENSOR_TYPES = ("Tensor", "Operand", "Tensor[]")
 REQUIRED = object()
 
@@ -227,6 +229,13 @@ def make_function(
             line = _PREPARE[parameter.type].format(name)
             optional = parameter.optional and parameter.type == "Tensor[]"
             lines.append(f"if {name} is not None: {line}" if optional else line)
+    for name, alias in NUMPY_NAMES.items():
+        optional = [each for each in parameters if each.name == name]
+        if optional and optional[0].default is not REQUIRED and alias not in passed:
+            declared += [] if star else ["*"]
+            declared.append(f"{alias}=None")
+            lines.append(f"if {alias} is not None: {name} = {alias}")
+            star = True
     if write_out is not None:
         scope["write_out"] = write_out
         declared += ["out=None"] if star else ["*", "out=None"]

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from minitorch2.dtypes import dtype
-from minitorch2.errors import DtypeError
+from minitorch2.errors import DtypeError, UnsupportedDtype
 from minitorch2.ops.signature import Signature, make_function, parse_signature
 
 POINTWISE = "pointwise"
@@ -185,9 +185,10 @@ def _checked(op: Op, rule: Callable | None) -> Callable | None:
         for position in op.tensor_positions:
             given = getattr(args[position], "dtype", None)
             if isinstance(given, dtype) and "bifc"[given.category] not in op.accepts:
-                raise DtypeError(
+                raise UnsupportedDtype(
                     f"{op.name}() of a tensor of dtype {given}",
-                    f"{op.name} is not defined for {given}",
+                    f'{op.name} is not defined for {given}: "{op.name}" not implemented for '
+                    f"'{given.title}'",
                     "take .real, .imag or .abs() of complex numbers; convert others",
                 )
         if op.same:
