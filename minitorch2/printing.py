@@ -13,6 +13,7 @@ from typing import Any
 import numpy
 
 from minitorch2 import dtypes
+from minitorch2.errors import InPlaceError
 
 
 @dataclass
@@ -170,11 +171,18 @@ def tensor_text(tensor: Any, name: str = "tensor") -> str:
     usual = (default, dtypes.int64, dtypes.bool, default.to_complex())
     if tensor.dtype not in usual or (body == "[]" and tensor.dtype is not usual[0]):
         tail.append(f"dtype={tensor.dtype}")
-    if tensor.grad_fn is not None:
-        tail.append(f"grad_fn=<{tensor.grad_fn.name()}>")
-    elif tensor.requires_grad:
-        tail.append("requires_grad=True")
+    tail += _history(tensor)
     return _with_tail(f"{name}({body}", tail, len(name) + 1) + ")"
+
+
+def _history(tensor: Any) -> list[str]:
+    try:
+        node = tensor.grad_fn
+    except InPlaceError:  # a view whose base was written since: nobody may use its history
+        return ["grad_fn=<Invalid>"]
+    if node is not None:
+        return [f"grad_fn=<{node.name()}>"]
+    return ["requires_grad=True"] if tensor.requires_grad else []
 
 
 def parts_text(parts: dict[str, Any], tail: list[str], whole: Any, apart: bool) -> str:
@@ -194,10 +202,7 @@ def parts_text(parts: dict[str, Any], tail: list[str], whole: Any, apart: bool) 
     if whole.dtype not in (default, dtypes.int64, dtypes.bool, default.to_complex()):
         tail = [*tail, f"dtype={whole.dtype}"]
     tail = [*tail, f"layout={whole.layout_kind}"]
-    if whole.grad_fn is not None:
-        tail.append(f"grad_fn=<{whole.grad_fn.name()}>")
-    elif whole.requires_grad:
-        tail.append("requires_grad=True")
+    tail += _history(whole)
     texts, tail = ([*texts, tail[0]], tail[1:]) if apart else (texts, tail)
     return _with_tail("tensor(" + (",\n" + " " * indent).join(texts), tail, indent) + ")"
 

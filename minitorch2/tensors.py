@@ -120,8 +120,11 @@ class Tensor:
     @property
     def requires_grad(self) -> bool:
         """Whether operations on this tensor are recorded for the backward."""
-        if self._view is None:
+        view = self._view
+        if view is None:
             return self._requires_grad or self._node is not None
+        if view.kind and view.is_stale():
+            return self._node is not None or view.base.requires_grad  # a history nobody may use
         return self._requires_grad or self.grad_fn is not None
 
     @requires_grad.setter
@@ -164,7 +167,7 @@ class Tensor:
     def grad_fn(self) -> Any:
         """The autograd node that made this tensor, or None for a leaf."""
         view = self._view
-        if view is not None and view.graph_version != self.storage.graph_version:
+        if view is not None and view.is_stale():
             view.rederive(self)
         return self._node
 

@@ -199,7 +199,7 @@ def _mark_view(tensor: Tensor, several: bool) -> None:
     """Views that a custom Function made are not to be written into."""
     view = tensor._view
     if view is not None and state.grad_enabled:
-        tensor._view = View(view.base, view.steps, tensor.storage.graph_version)
+        tensor._view = View(view.base, view.steps)
         tensor._view.kind = MULTIPLE if several else CUSTOM
 
 

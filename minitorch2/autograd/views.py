@@ -23,19 +23,36 @@ CUSTOM = "custom"  # inside a custom Function
 
 
 class View:
-    """How a tensor is seen from its base: (op, arguments after the tensor), in order."""
+    """How a tensor is seen from its base: (op, arguments after the tensor), in order.
 
-    __slots__ = ("base", "steps", "graph_version", "kind")
+    `graph_version` and `version` are the storage's counts of writes when its history was derived.
+    A view of a kind that may not be derived again is out of date after any write, also one that
+    autograd did not record; others only after one that it did.
+    """
 
-    def __init__(self, base: Tensor, steps: tuple, graph_version: int, kind: str = ""):
-        self.base, self.steps, self.graph_version = base, steps, graph_version
-        self.kind = kind
+    __slots__ = ("base", "steps", "graph_version", "kind", "version")
+
+    def __init__(self, base: Tensor, steps: tuple, kind: str = ""):
+        self.base, self.steps, self.kind = base, steps, kind
+        self.brought_up_to_date()
+
+    def brought_up_to_date(self) -> None:
+        """Note the writes there were until now."""
+        self.graph_version = self.base.storage.graph_version
+        self.version = self.base.storage.version
+
+    def is_stale(self) -> bool:
+        """Whether the history has to be derived again before it is used."""
+        storage = self.base.storage
+        if self.graph_version != storage.graph_version:
+            return True
+        return bool(self.kind) and self.version != storage.version
 
     def rederive(self, tensor: Tensor) -> None:
         """Give the tensor the history its base has now, seen through the view."""
         if self.kind and (tensor._node is not None or self.base.requires_grad):
             raise self.refusal(tensor, "its base or another view of its base has been")
-        self.graph_version = tensor.storage.graph_version
+        self.brought_up_to_date()
         node, output = None, 0
         if self.base.requires_grad:
             before = state.grad_enabled, state.modes
@@ -103,7 +120,7 @@ def note_view(result: Tensor, source: Tensor, op: Any, arguments: tuple) -> None
     base, steps, kind = (source, (), "") if origin is None else _seen_so_far(origin)
     if not state.grad_enabled:
         kind = INFERENCE if state.inference else NO_GRAD
-    result._view = View(base, (*steps, (op, arguments)), source.storage.graph_version, kind)
+    result._view = View(base, (*steps, (op, arguments)), kind)
 
 
 def _seen_so_far(view: View) -> tuple:

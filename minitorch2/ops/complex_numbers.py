@@ -20,6 +20,7 @@ from minitorch2.ops.arithmetic import where
 from minitorch2.ops.composites import composite
 from minitorch2.ops.infer import describe_value
 from minitorch2.ops.table import POINTWISE, VIEW, defop, lookup
+from minitorch2.ops.views import zeros_of
 
 
 def _op(name, *args):
@@ -252,7 +253,7 @@ def _angle_vjp(s, g):
     """The angle of z grows along iz, by 1 / |z| for each step of length 1."""
     z = s.self
     if not z.dtype.is_complex:
-        return g * 0
+        return zeros_of(g, g)
     size = z.abs()
     square = where(size == 0, 1.0, size * size)
     return where(size == 0, 0.0, (g / square) * (z * 1j))

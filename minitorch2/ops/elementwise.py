@@ -15,6 +15,7 @@ from minitorch2.backends import primitives
 from minitorch2.dispatch import call
 from minitorch2.ops.arithmetic import WHERE, where
 from minitorch2.ops.table import POINTWISE, Meta, Op, defop
+from minitorch2.ops.views import zeros_of
 
 
 def _float(name, expr, vjp, saves, doc, eager=None, accepts="bifc"):
@@ -158,7 +159,7 @@ def _sgn(a):
 def _sgn_vjp(s, g):
     """For z / |z|: what is left of the gradient beside the direction of z, divided by |z|."""
     if not s.self.dtype.is_complex:
-        return g * 0
+        return zeros_of(g, g)
     size = s.self.abs()
     safe = where(size == 0, 1.0, size)
     along = (g * s.result.conj()).real
@@ -170,7 +171,7 @@ defop(
     POINTWISE,
     eager=_sign,
     expr="sign(self)",
-    vjp=lambda s, g: g * 0,
+    vjp=lambda s, g: zeros_of(g, g),
     doc="-1, 0 or 1.",
 )
 defop(
@@ -202,7 +203,7 @@ for _name, _function in (
         eager=_identity_for_integers(_function),
         expr=f"{_name}(self)",
         accepts="if",
-        vjp=lambda s, g: g * 0,
+        vjp=lambda s, g: zeros_of(g, g),
         doc=f"Rounding: {_name} (halves to even).",
     )
 

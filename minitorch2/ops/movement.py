@@ -179,15 +179,21 @@ def _infer_sort(self, dim, descending, stable):
     return Meta(shape, self.dtype), Meta(shape, dtypes.int64)
 
 
+def in_numpys_order(a):
+    """bfloat16 as float32, other arrays as they are: numpy puts nan last in its own dtypes only."""
+    return a if a.dtype.kind in "biufc" else a.astype(numpy.float32)
+
+
 def _sort(a, dim, descending, stable):
     if a.ndim == 0:
         return a.copy(), numpy.zeros((), numpy.int64)
+    keys = in_numpys_order(a)
     if descending:
         order = numpy.flip(
-            a.shape[dim] - 1 - numpy.argsort(numpy.flip(a, dim), axis=dim, kind="stable"), dim
+            a.shape[dim] - 1 - numpy.argsort(numpy.flip(keys, dim), axis=dim, kind="stable"), dim
         )
     else:
-        order = numpy.argsort(a, axis=dim, kind="stable")
+        order = numpy.argsort(keys, axis=dim, kind="stable")
     return numpy.take_along_axis(a, order, dim), numpy.ascontiguousarray(order, numpy.int64)
 
 

@@ -14,6 +14,7 @@ from minitorch2.errors import IndexOutOfRange, OperationError, ShapeError
 from minitorch2.layouts import broadcast_shapes, element_count, normalize_dim
 from minitorch2.ops.composites import composite
 from minitorch2.ops.infer import describe_value
+from minitorch2.ops.movement import in_numpys_order
 from minitorch2.ops.table import COMPOSITE, LIBRARY, Meta, defop, lookup
 
 _UNKNOWN_SIZE = "the size of its result is not known before it runs"
@@ -33,7 +34,8 @@ def _searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
     result = numpy.int32 if out_int32 else numpy.int64
     values = numpy.asarray(self)
     wide = numpy.result_type(sorted_sequence.dtype, values.dtype)
-    values, sorted_sequence = values.astype(wide), sorted_sequence.astype(wide)
+    values = in_numpys_order(values.astype(wide))
+    sorted_sequence = in_numpys_order(sorted_sequence.astype(wide))
     if sorted_sequence.ndim == 1:
         return numpy.searchsorted(sorted_sequence, values, side).astype(result)
     if not values.size or not sorted_sequence.size:
@@ -122,9 +124,14 @@ defop(
 
 def _unique(a, dim):
     """The sorted distinct elements (or slices), where each element went, and how often."""
-    found = numpy.unique(a, return_inverse=True, return_counts=True, axis=dim, equal_nan=False)
+    keys = in_numpys_order(a)
+    found = numpy.unique(keys, return_inverse=True, return_counts=True, axis=dim, equal_nan=False)
     shape = a.shape if dim is None else (a.shape[dim],)
-    return found[0], found[1].reshape(shape).astype(numpy.int64), found[2].astype(numpy.int64)
+    return (
+        found[0].astype(a.dtype),
+        found[1].reshape(shape).astype(numpy.int64),
+        found[2].astype(numpy.int64),
+    )
 
 
 def _unique_consecutive(a, dim):

@@ -201,7 +201,7 @@ def _text(parts: list[str]) -> str:
 
 def make(op: Op) -> Callable[..., Any]:
     """The short way of a row, compiled. Tracebacks and `inspect` find its text."""
-    source, file = source_of(op), f"<the short way of {op.name}>"
+    source, file = source_of(op), f"<minitorch2 short way of {op.name}>"
     linecache.cache[file] = len(source), None, source.splitlines(True), file
     row = op.inplace_of or op
     scope = {**_SCOPE, "op": op, "row": row, "compute": _compute(row)}

@@ -15,6 +15,7 @@ from minitorch2.errors import DtypeError, IndexOutOfRange, OperationError
 from minitorch2.layouts import normalize_dim
 from minitorch2.ops.composites import bool_first, composite
 from minitorch2.ops.infer import describe_value, reduced_shape
+from minitorch2.ops.movement import in_numpys_order
 from minitorch2.ops.table import LIBRARY, Meta, defop, lookup
 
 
@@ -80,9 +81,10 @@ def _median_dim(self, dim, keepdim):
     values, indices = _at(self, dim, (size - 1) // 2, keepdim)
     if not self.dtype.is_floating_point:
         return values, indices
-    last, place = _at(self, dim, size - 1, keepdim)  # nans are sorted to the end
+    last, _ = _at(self, dim, size - 1, keepdim)  # nans are sorted to the end
     missing = last.isnan()
-    return _op("where", missing, last, values), _op("where", missing, place, indices)
+    first = _op("argmax", self, dim, keepdim)  # of several nans, the first
+    return _op("where", missing, last, values), _op("where", missing, first, indices)
 
 
 def _median(self):
@@ -113,16 +115,17 @@ def _mode(a, dim, keepdim):
     """The most frequent element (the smallest of several), and its last place."""
     if a.ndim == 0:
         return a.copy(), numpy.zeros((), numpy.int64)
-    rows = numpy.moveaxis(a, dim, -1)
+    rows = numpy.moveaxis(in_numpys_order(a), dim, -1)
     flat = rows.reshape(-1, rows.shape[-1])
-    values = numpy.empty(len(flat), a.dtype)
+    values = numpy.empty(len(flat), rows.dtype)
     places = numpy.empty(len(flat), numpy.int64)
     for at, row in enumerate(flat):
         found, counts = numpy.unique(row, return_counts=True)
         values[at] = found[counts.argmax()]
-        places[at] = numpy.flatnonzero(row == values[at])[-1]
+        same = row == values[at] if values[at] == values[at] else row != row
+        places[at] = numpy.flatnonzero(same)[-1]
     shape = rows.shape[:-1]
-    values, places = values.reshape(shape), places.reshape(shape)
+    values, places = values.astype(a.dtype).reshape(shape), places.reshape(shape)
     if keepdim:
         return numpy.expand_dims(values, dim), numpy.expand_dims(places, dim)
     return values, places
