@@ -80,12 +80,13 @@ in every round. When the break is inside a function that is called, the call is 
 the called function is compiled by itself. Functions that native code calls (`sorted(key=f)`,
 `map(f, xs)` that a native function reads) run as Python when they break.
 
-A generator that is alive at a break becomes Python's own there, and is then asked by Python, item by
+A generator that is alive at a break becomes Python's own there, and is asked by Python, item by
 item. Iterators of Python's own (over lists, tuples, dicts, strings, ranges, and `enumerate` and
 `zip` of such) are looked ahead of: a loop over one that breaks in its body is one graph a round.
 Some breaks leave more to Python than one operation; each section below says so.
 
-`mt2 explain` shows every break with its line, `compile(fullgraph=True)` raises the first one as
+`mt2 explain` shows every break with its line, `mt2 count SCRIPTS` a table of ops captured, breaks
+and what fell back to Python, and `compile(fullgraph=True)` raises the first break as
 GraphBreakError. `python docs/generate.py` writes this page from `jit/capture/graph_break.py`.
 """
 

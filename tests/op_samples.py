@@ -46,9 +46,12 @@ OWN = {
 __all__ = ["Sample", "TensorSpec", "build", "rows", "samples", "specs_in"]
 
 
+OF_FUNCTIONS = ("custom_gradient", "vmapped", "pulled_back", "pushed_forward", "jacobian")
+
+
 def rows() -> list[Op]:
-    """Every row of the table but those that take functions (tests/jit/test_control_flow.py)."""
-    return [op for op in all_ops() if op.kind != CONTROL and op.name != "custom_gradient"]
+    """Every row of the table but those that take functions (tests/jit: control flow, language)."""
+    return [op for op in all_ops() if op.kind != CONTROL and op.name not in OF_FUNCTIONS]
 
 
 @functools.cache

@@ -29,6 +29,7 @@ from minitorch2.jit.capture.mode import CaptureMode, capture_origin
 from minitorch2.jit.capture.opcodes import break_reason
 from minitorch2.jit.capture.resume.suspend import Suspended
 from minitorch2.jit.capture.rules.dispatching import call_native, class_rule, function_rule
+from minitorch2.jit.capture.rules.transforms import BY_CODE
 from minitorch2.jit.capture.source import Source
 from minitorch2.jit.capture.state import CaptureState, Frame
 from minitorch2.jit.capture.trace import Trace
@@ -75,6 +76,9 @@ class Machine(Inputs, Members):
 
     def call_function(self, function: FunctionValue, args: Arguments, kwargs: Keywords) -> Value:
         """Call a Python function: by a rule, directly on fakes, or inlined."""
+        of_code = BY_CODE.get(function.code)
+        if of_code is not None:
+            return of_code(self, function, args, kwargs)
         rule = function_rule(function.object) if function.object is not None else None
         if rule is not None:
             found = rule(self, function.object, args, kwargs)

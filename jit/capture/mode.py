@@ -21,13 +21,26 @@ from minitorch2.artifacts import Origin
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.state import CaptureState
 from minitorch2.jit.ir.fakes import FakeMode
-from minitorch2.jit.ir.graph import Node, complete_arguments
+from minitorch2.jit.ir.graph import Graph, Node, complete_arguments
 from minitorch2.jit.ir.graph import Value as GraphValue
+from minitorch2.jit.ir.interpreter import as_function
 from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.shapes.symbolic_size import as_size
 from minitorch2.ops.table import INPLACE, Op
 from minitorch2.random import Generator
 from minitorch2.tensors import Tensor, is_fake
+
+
+class GraphFunction:
+    """A captured function as an argument of an operation: called like it, recorded as its graph."""
+
+    __slots__ = ("graph",)
+
+    def __init__(self, graph: Graph):
+        self.graph = graph
+
+    def __call__(self, *inputs: Any) -> tuple:
+        return as_function(self.graph)(*inputs)
 
 
 class CaptureMode(dispatch.Mode):
@@ -87,6 +100,8 @@ class CaptureMode(dispatch.Mode):
         return argument
 
     def _plain(self, argument: Any) -> Any:
+        if isinstance(argument, GraphFunction):
+            return argument.graph
         if isinstance(argument, Tensor):
             return self.state.graph_values[id(argument)]
         if type(argument) in (tuple, list):

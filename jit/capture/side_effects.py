@@ -13,9 +13,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from minitorch2.jit.capture.source import ItemSource
+
 if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
     from minitorch2.jit.capture.values.base import Value
+
+
+SET_ITEM = "{0}[{1}] = {2}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,19 @@ class Effects:
         else:
             self.record(target, f"object_setattr({{0}}, {name!r}, {{1}})", value)
 
+    def drop_undone(self, start: int) -> None:
+        """Forget what was done from number `start` on, when every entry that was written holds
+        again what stood there before."""
+        last: dict[tuple[int, Any], Effect] = {}
+        for effect in self.items[start:]:
+            if effect.template != SET_ITEM:
+                return
+            last[id(effect.target), effect.operands[0].known()] = effect
+        pairs = [(e.operands[1].source, ItemSource(e.target.source, key))
+                 for (_, key), e in last.items()]  # fmt: skip
+        if all(now == before for now, before in pairs):
+            del self.items[start:]
+
     def targets(self) -> list[Value]:
         """The objects that are written, each once."""
         return list({id(effect.target): effect.target for effect in self.items}.values())
@@ -100,7 +118,7 @@ HELPERS = {
     "set.": set,
 }
 UNBOUND = {
-    "{0}[{1}] = {2}": "BASE.__setitem__({0}, {1}, {2})",
+    SET_ITEM: "BASE.__setitem__({0}, {1}, {2})",
     "del {0}[{1}]": "BASE.__delitem__({0}, {1})",
     "{0}[:] = {1}": "BASE.__setitem__({0}, slice(None), {1})",
     "{0}.default_factory = {1}": "{0}.default_factory = {1}",

@@ -97,6 +97,7 @@ class CaptureState:
 
     def __init__(self, name: str, guards: GuardSet):
         self.environment = ShapeEnvironment()
+        self.remembered: dict[Any, Value] = {}  # answers of functions with an lru_cache
         self.builder = GraphBuilder(name, self.environment)
         self.guards = guards
         self.effects = Effects()

@@ -6,10 +6,13 @@ models it. An object met twice is one value; when it was met under two sources, 
 
 from __future__ import annotations
 
+import _string
 import collections
 import enum
 import functools
 import re
+import string
+import struct
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -307,7 +310,11 @@ def _partial(machine: Machine, object: functools.partial, source: Source) -> Val
     return PartialValue(function, args, dict(keywords), source)
 
 
-MADE_ITERATORS: tuple[type, ...] = (type(re.finditer("", "")), type(reversed([])), type(iter([])))
+MADE_ITERATORS: tuple[type, ...] = (
+    type(re.finditer("", "")), type(reversed([])), type(iter([])),
+    type(struct.iter_unpack("b", b"")), type(string.Formatter().parse("")),
+    type(_string.formatter_field_name_split("")[1]),
+)  # fmt: skip
 MAKERS: dict[type, Any] = {
     tuple: _tuple,
     Size: _tuple,

@@ -11,6 +11,7 @@ levels      what one differentiation tracks and cuts off
 transforms  grad, vjp, jvp, linearize
 jacobians   jacrev, jacfwd, hessian
 modules     modules as functions of their parameters; ensembles
+rows        the transforms as rows, for captured code
 """
 
 from minitorch2.func.jacobians import hessian, jacfwd, jacrev

@@ -91,7 +91,10 @@ class Level:
         seen: set[Node] = {node}
         stack: list[Node] = [node]
         while stack:
-            for edge in stack.pop().edges:
+            node = stack.pop()
+            if not node.edges:  # an input of a graph that is traced
+                return True
+            for edge in node.edges:
                 if edge is None or edge.target in seen:
                     continue
                 if isinstance(edge.target, Node):

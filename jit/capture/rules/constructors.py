@@ -11,6 +11,7 @@ import functools
 import operator
 import threading
 import types
+import weakref
 from typing import TYPE_CHECKING
 
 from minitorch2.jit.capture import protocols
@@ -38,6 +39,7 @@ from minitorch2.jit.capture.values.sequences import (
 )
 from minitorch2.jit.capture.values.sets import SetValue
 from minitorch2.jit.capture.values.tensors import TensorValue
+from minitorch2.jit.capture.values.weak import weak_reference
 from minitorch2.tensors import Size
 
 if TYPE_CHECKING:
@@ -230,7 +232,14 @@ def _lock(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     return LockValue()
 
 
+def _weak(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    if len(args) != 1:
+        machine.stop("unknown-call", "weakref.ref() with a callback")
+    return weak_reference(machine, machine.real(args[0]))
+
+
 CLASS_RULES: dict[type, Rule] = {
+    weakref.ref: _weak,
     **ITERATORS,
     list: _list,
     tuple: _tuple,

@@ -122,6 +122,7 @@ def captured_part(
         state.builder = outer
         outer._next = inner._next
         outer.inputs += inner.inputs
+    state.effects.drop_undone(effects)
     changed = any(f.storage.version != v for f, v in zip(state.fakes, versions, strict=False))
     if len(state.effects.items) != effects or changed or any(f.storage.version for f in formals):
         machine.stop("unknown-operation", f"{name} changes something outside of itself")
@@ -184,12 +185,12 @@ def _caller(machine: Machine, function: Value) -> Callable[..., Any]:
 
     def run(*arguments: Any) -> Any:
         found = machine.call(function, [machine.from_python(each) for each in arguments], {})
-        return _lowered(machine, found)
+        return lowered(machine, found)
 
     return run
 
 
-def _lowered(machine: Machine, value: Value) -> Any:
+def lowered(machine: Machine, value: Value) -> Any:
     try:
         return machine.real(value).lower(machine)
     except NotKnown as unknown:
@@ -207,7 +208,7 @@ def capture_cond(machine: Machine, function: Any, args: Arguments, kwargs: Keywo
 
     def part(name: str, branch: Value) -> Part:
         return captured_part(
-            machine, name, lambda: _lowered(machine, machine.call(branch, operands, {}))
+            machine, name, lambda: lowered(machine, machine.call(branch, operands, {}))
         )
 
     one, other = part("then", branches[0]), part("otherwise", branches[1])
@@ -244,7 +245,7 @@ def capture_while_loop(
 ) -> Value:  # fmt: skip
     """`while_loop(cond_fn, body_fn, carried_inputs)`."""
     given = _given(args, kwargs, ("cond_fn", "body_fn", "carried_inputs"))
-    carried, spec = tree_flatten(tuple(_lowered(machine, given["carried_inputs"])))
+    carried, spec = tree_flatten(tuple(lowered(machine, given["carried_inputs"])))
     carried = _tensors(machine, carried)
     live = [fake.requires_grad for fake in carried]
     condition, body = (_caller(machine, given[name]) for name in ("cond_fn", "body_fn"))
@@ -291,14 +292,14 @@ def capture_scan(machine: Machine, function: Any, args: Arguments, kwargs: Keywo
     given = _given(args, kwargs, ("combine_fn", "init", "xs"))
     dim = machine.real(given["dim"]).known() if "dim" in given else 0
     reverse = machine.truth(given["reverse"]) if "reverse" in given else False
-    init, xs = (_lowered(machine, given[name]) for name in ("init", "xs"))
+    init, xs = (lowered(machine, given[name]) for name in ("init", "xs"))
     return _scan(machine, _caller(machine, given["combine_fn"]), init, xs, dim, reverse)
 
 
 def capture_map(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value:
     """`map(f, xs, *args)`: a scan that carries nothing."""
-    run, rest = _caller(machine, args[0]), [_lowered(machine, each) for each in args[2:]]
-    xs = _lowered(machine, args[1])
+    run, rest = _caller(machine, args[0]), [lowered(machine, each) for each in args[2:]]
+    xs = lowered(machine, args[1])
     found = _scan(machine, lambda carry, x: (carry, run(x, *rest)), (), xs, 0, False)
     return machine.items(found)[1]
 

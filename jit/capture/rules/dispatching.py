@@ -6,6 +6,7 @@ of the package (or None: inline), for builtin classes their constructor.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import random
 import types
@@ -111,9 +112,23 @@ def function_rule(function: Any) -> Any:
         return run_numpy
     if function.__module__ in PURE_LIBRARY and not inspect.isgeneratorfunction(function):
         return run_known
+    if function.__code__ is DISPATCH:
+        return dispatched
     if function.__module__ == "pdb" and function.__name__ == "set_trace":
         return lambda machine, function, args, kwargs: RULES[breakpoint](machine, args, kwargs)
     return package_rule(function)
+
+
+DISPATCH = functools.singledispatch(len).dispatch.__code__
+
+
+def dispatched(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value | None:
+    """The `dispatch` of a singledispatch function: which implementation a class has."""
+    registry = function.__closure__[function.__code__.co_freevars.index("registry")].cell_contents
+    kinds = machine.wrap(registry, ConstantSource(registry, "registry", False))
+    machine.state.guard_length(kinds.source, len(registry))
+    found = machine.guarded(function, machine.real(args[0]).known())
+    return machine.wrap(found, ConstantSource(found, getattr(found, "__name__", "function"), False))
 
 
 COPIES = {"copy": shallow, "deepcopy": deep}

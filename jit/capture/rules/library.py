@@ -24,7 +24,7 @@ from minitorch2.jit.capture.rules.builtins import RULES, rule
 from minitorch2.jit.capture.rules.iteration import FUNCTIONS
 from minitorch2.jit.capture.rules.twins import twin_of
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
-from minitorch2.jit.capture.values.classes import new_container, new_object
+from minitorch2.jit.capture.values.classes import ClassValue, new_container, new_object
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.containers import native_base
 from minitorch2.jit.capture.values.exceptions import TracebackValue
@@ -226,7 +226,7 @@ def call_library(machine: Machine, function: Any, args: Arguments, kwargs: Keywo
     if twin is not None:
         return machine.call(machine.wrap_function(twin), args, kwargs)
     if isinstance(function, functools._lru_cache_wrapper):
-        return machine.call(machine.wrap_function(function.__wrapped__), args, kwargs)
+        return _remembered(machine, function, args, kwargs)
     if module in PURE_MODULES or owner is math or function.__name__ in PATHS:
         if any(isinstance(machine.real(argument), TensorValue) for argument in args):
             machine.stop("data-dependent", f"{function.__name__}() of a tensor")
@@ -241,6 +241,32 @@ def call_library(machine: Machine, function: Any, args: Arguments, kwargs: Keywo
         return run_numpy(machine, function, args, kwargs)
     name = getattr(function, "__qualname__", type(function).__name__)
     return machine.stop("unknown-call", f"{module + '.' if module else ''}{name}()")
+
+
+def _remembered(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value:
+    """A call of a function with an lru_cache. Whether the cache has the answer is not looked at:
+    the function is read through, and must give what nobody can tell from an earlier answer.
+    Tensors count as that; the same arguments give the same one again."""
+    given = [*args, *(value for name in sorted(kwargs) for value in (Constant(name), kwargs[name]))]
+    key = id(function), tuple(machine.key(machine.real(value)) for value in given)
+    known = machine.state.remembered.get(key)
+    if known is not None:
+        return known
+    before = len(machine.state.effects.items)
+    found = machine.real(machine.call(machine.wrap_function(function.__wrapped__), args, kwargs))
+    if len(machine.state.effects.items) > before or not _is_fixed(machine, found):
+        name = getattr(function, "__qualname__", "a function")
+        machine.stop("unknown-call", f"{name}(), whose answers are kept and handed out again")
+    machine.state.remembered[key] = found
+    return found
+
+
+def _is_fixed(machine: Machine, value: Value) -> bool:
+    """Whether nothing can change in a value: plain data, tensors, functions, tuples of them."""
+    value = machine.real(value)
+    if isinstance(value, TupleValue):
+        return all(_is_fixed(machine, item) for item in value.values)
+    return isinstance(value, (Constant, TensorValue, ClassValue)) or value.source is not None
 
 
 def _native_new(machine: Machine, owner: type, args: Arguments, kwargs: Keywords) -> Value:

@@ -14,6 +14,7 @@ from minitorch2 import dispatch
 from minitorch2.jit.capture.gradients import capture_grad
 from minitorch2.jit.capture.rules import control_flow
 from minitorch2.jit.capture.rules.custom_gradients import capture_apply
+from minitorch2.jit.capture.rules.transforms import capture_jvp, capture_vjp
 from minitorch2.jit.capture.source import ConstantSource
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, Value
 from minitorch2.jit.capture.values.constants import Constant
@@ -36,6 +37,7 @@ INLINED = (
     "minitorch2.control_flow",
     "minitorch2.trees",
     "minitorch2.ops.namespaces",
+    "minitorch2.func",
 )
 READ_THROUGH = ("RemovableHandle.", "autocast.__call__")  # in modules that are not
 GRADIENTS = ("minitorch2.autograd",)
@@ -181,10 +183,15 @@ def _mentions_tensor(data: Any) -> bool:
     return isinstance(data, Tensor) or data is None
 
 
+def _region(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value | None:
+    """`__enter__` and `__exit__` of a mode, called through its class."""
+    return machine.real(args[0]).call_method(machine, function.__name__, list(args[1:]), kwargs)
+
+
 def _grad(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value | None:
     """`torch.autograd.grad`; other functions of that name are treated as their modules are."""
     if function.__module__ != "minitorch2.autograd.public":
-        return run_directly(machine, function, args, kwargs)
+        return None
     return capture_grad(machine, function, args, kwargs)
 
 
@@ -200,8 +207,12 @@ def _checkpoint(machine: Machine, function: Any, args: Arguments, kwargs: Keywor
 CHECKPOINT_SETTINGS = frozenset(
     "use_reentrant determinism_check debug early_stop preserve_rng_state".split()
 )
+REGIONS = ("_GradMode", "inference_mode", "set_grad_enabled", "autocast")
 BY_NAME: dict[str, Rule] = {
+    **{f"{region}.__{name}__": _region for region in REGIONS for name in ("enter", "exit")},
     "Function.apply": capture_apply,
+    "vjp": capture_vjp,
+    "jvp": capture_jvp,
     "grad": _grad,
     "checkpoint": _checkpoint,
     "is_grad_enabled": _is_grad_enabled,

@@ -11,6 +11,7 @@
 - views: dict.keys(), values(), items()
 - mappings: dicts
 - iterators: iterators over known things, and generators of inlined functions
+- outside: iterators that exist already, looked ahead of
 - functions: Python functions, bound methods, native callables, partials
 - objects: instances of user classes and nn.Modules
 - containers: instances of user classes that extend list, dict and the like
@@ -19,5 +20,6 @@
 - exceptions: exception instances that are raised and caught inside
 - contexts: grad-mode context managers
 - locks: locks made inside
+- weak: weak references made inside
 - namespaces: Python modules, dicts of globals, closure cells
 """

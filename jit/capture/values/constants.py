@@ -11,6 +11,7 @@ import datetime
 import decimal
 import enum
 import re
+import struct
 import sys
 import types
 from typing import TYPE_CHECKING, Any
@@ -45,7 +46,7 @@ FIXED = (
     numpy.generic, numpy.dtype, numpy.finfo, numpy.iinfo, decimal.Decimal, datetime.date,
     datetime.time, datetime.timedelta, datetime.tzinfo, type(sys.version_info),
     type(sys.float_info),
-    type(sys.int_info), type(sys.flags), type(sys.hash_info),
+    struct.Struct, type(sys.int_info), type(sys.flags), type(sys.hash_info),
 )  # fmt: skip
 
 

@@ -80,10 +80,11 @@ class DequeValue(SequenceValue):
     def iterator(self, machine: Machine) -> Value:
         def steps() -> Any:
             seen = self.changes
-            for item in list(self.values):
+            for item in [*self.values, None]:
                 if self.changes != seen:
                     machine.raise_(RuntimeError, "deque mutated during iteration")
-                yield item
+                if item is not None:
+                    yield item
 
         return machine.iterate_over(steps(), type(iter(collections.deque())))
 

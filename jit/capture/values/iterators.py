@@ -20,6 +20,7 @@ from minitorch2.jit.capture.values.base import (
     Value,
     native_attribute,
 )
+from minitorch2.jit.capture.values.constants import Constant
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
@@ -206,11 +207,15 @@ class GeneratorValue(Value):
         frame = self.frame
         if self.finished or not frame.started:
             return False
-        handler = frame.program.handler_at(frame.index - 1)
-        if handler is None:
-            return False
-        first = frame.program.instructions[handler.target]
-        return first.name != "CALL_INTRINSIC_1"  # which all generators have, from 3.12 on
+        place = frame.index - 1
+        while True:
+            handler = frame.program.handler_at(place)
+            if handler is None:
+                return False
+            first = frame.program.instructions[handler.target].name
+            if first != "CLEANUP_THROW":  # which belongs to a `yield from`
+                return first != "CALL_INTRINSIC_1"  # which all generators have, from 3.12 on
+            place = handler.target
 
     def describe(self) -> str:
         return f"generator {self.frame.code.co_name}"
@@ -245,8 +250,15 @@ class GeneratorValue(Value):
         return yielded
 
     def get_attribute(self, machine: Machine, name: str) -> Value:
-        if name in ("gi_frame", "gi_code", "gi_yieldfrom"):
+        if name == "gi_frame":
             machine.stop("unknown-attribute", f"reading .{name} of {self.describe()}")
+        if name == "gi_code":
+            return machine.from_python(self.frame.code)
+        if name == "gi_yieldfrom":
+            return self.inner(machine) or machine.from_python(None)
+        if name == "gi_suspended":
+            waits = self.frame.started and not self.finished and not self.running
+            return machine.from_python(waits)
         if name == "gi_running":
             return machine.from_python(self.running)
         if name in ("__name__", "__qualname__"):
@@ -262,8 +274,7 @@ class GeneratorValue(Value):
         if name == "close":
             return self._close(machine)
         if name == "throw":
-            error = UserRaise(machine.as_exception(args[1] if len(args) > 1 else args[0]))
-            found = self.send(machine, machine.from_python(None), error)
+            found = self.throw(machine, self._thrown(machine, args))
         elif name == "send":
             found = self.send(machine, args[0])
         else:
@@ -272,14 +283,63 @@ class GeneratorValue(Value):
             machine.stop_iteration(self.frame.result)
         return found
 
+    def _thrown(self, machine: Machine, args: Arguments) -> Value:
+        if len(args) > 1 and PY312:
+            machine.stop("unknown-call", "generator.throw() with more than an exception")
+        if len(args) < 2 or machine.real(args[1]).python_type() is type(None):
+            return machine.as_exception(args[0])
+        if issubclass(machine.real(args[1]).python_type(), BaseException):
+            return machine.as_exception(args[1])
+        return machine.call(args[0], [args[1]], {})
+
+    def inner(self, machine: Machine) -> Value | None:
+        """What a `yield from` hands on to at this moment."""
+        frame = self.frame
+        if self.finished or not frame.started or not frame.stack:
+            return None
+        at = frame.index - 1  # the yield, behind the SEND of its loop
+        if frame.program.instructions[at - 1].name != "SEND":
+            return None
+        return machine.real(frame.stack[-1])
+
+    def throw(self, machine: Machine, error: Value) -> Value | None:
+        """Raise an exception where the generator waits, or in the one that it hands on to."""
+        inner = self.inner(machine)
+        if inner is None:
+            return self.send(machine, machine.from_python(None), UserRaise(error))
+        leaves = issubclass(error.python_type(), GeneratorExit)
+        try:
+            if leaves and machine.has(inner, "close"):
+                machine.method(inner, "close", [])
+            elif not leaves and isinstance(inner, GeneratorValue):
+                yielded = inner.throw(machine, error)
+                if yielded is not None:
+                    return yielded
+                error = machine.exception(StopIteration, [inner.frame.result or Constant(None)])
+            elif not leaves and machine.has(inner, "throw"):
+                return machine.method(inner, "throw", [error])
+        except UserRaise as raised:
+            error = raised.value
+        if not PY312 and issubclass(error.python_type(), StopIteration):
+            return self._behind_yield_from(machine, machine.get_attribute(error, "value"))
+        return self.send(machine, machine.from_python(None), UserRaise(error))
+
+    def _behind_yield_from(self, machine: Machine, result: Value) -> Value | None:
+        """Go on where the inner iterator has ended (from 3.12 on, an own handler does this)."""
+        frame = self.frame
+        target = frame.program.instructions[frame.index - 2].target
+        assert target is not None
+        frame.stack.pop()
+        frame.index = target
+        return self.send(machine, result)
+
     def _close(self, machine: Machine) -> Value:
         none = machine.from_python(None)
         if self.finished or not self.frame.started:
             self.finished = True
             return none
         try:
-            error = UserRaise(machine.exception(GeneratorExit, []))
-            yielded = self.send(machine, none, error)
+            yielded = self.throw(machine, machine.exception(GeneratorExit, []))
         except UserRaise as raised:
             if raised.value.python_type() not in (GeneratorExit, StopIteration):
                 raise

@@ -108,10 +108,11 @@ class SetValue(Value):
         size = len(items)
 
         def steps() -> Any:
-            for item in items:
+            for item in [*items, None]:
                 if len(self.keys) != size:
                     machine.raise_(RuntimeError, "Set changed size during iteration")
-                yield item
+                if item is not None:
+                    yield item
 
         return machine.iterate_over(steps(), type(iter(set())))
 
