@@ -14,6 +14,8 @@ bodies.py    how each kind of artifact is laid out
 line.py      what became of one line of the source
 report.py    the report: units, their stages, what happened at a glance
 explain.py   mt2 explain
+counting.py  what one script made of the compiler, in numbers
+count.py     mt2 count
 run.py       mt2 run
 doctor.py    mt2 doctor
 ops.py       mt2 ops

@@ -3,6 +3,7 @@
 In: the command line. Out: what the sub-command prints, and its exit code.
 
     mt2 explain train.py      watch a script being compiled
+    mt2 count scripts/        how much of them was captured, and what broke
     mt2 run train.py          run a torch script on minitorch2
     mt2 bisect train.py       find the stage and node that makes numbers wrong
     mt2 doctor                check this machine
@@ -23,6 +24,7 @@ import minitorch2
 from minitorch2.cli.bench import bench
 from minitorch2.cli.bisect import bisect_command
 from minitorch2.cli.cache import cache
+from minitorch2.cli.count import count
 from minitorch2.cli.doctor import doctor
 from minitorch2.cli.explain import explain
 from minitorch2.cli.ops import ops
@@ -51,7 +53,7 @@ def main() -> None:
     """minitorch2: the PyTorch 2 stack, small enough to read and watch."""
 
 
-for command in (explain, bench, run, doctor, ops, opt, bisect_command, cache):
+for command in (explain, count, bench, run, doctor, ops, opt, bisect_command, cache):
     main.add_command(command)
 
 if __name__ == "__main__":

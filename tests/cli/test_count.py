@@ -1,0 +1,59 @@
+"""mt2 count: the table of what was captured, and that of the project's own small programs."""
+
+import json
+
+import pytest
+
+from tests.cli.commands import mt2
+from tests.house import ROOT
+
+COUNTED = ROOT / "tests" / "counted"
+
+
+@pytest.fixture(scope="module")
+def rows():
+    done = mt2("count", COUNTED, "--call", "case_*", "--json", folder=ROOT, PYTHONPATH=str(ROOT))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_the_table_of_the_small_programs_is_as_it_was(rows, golden):
+    kept = ("name", "ops", "graphs", "breaks", "fallbacks", "recompiles")
+    golden("".join(f"{json.dumps({name: row[name] for name in kept})}\n" for row in rows), "jsonl")
+
+
+def test_only_what_python_forces_breaks(rows):
+    assert len(rows) > 25
+    for row in rows:
+        forced = row["name"].startswith("forced.py")
+        assert bool(row["breaks"]) == forced, row
+        assert not row["fallbacks"] or row["name"].endswith("share_memory"), row
+        assert forced or row["ops"] > 0, row
+
+
+def test_a_table_of_scripts(tmp_path):
+    (tmp_path / "good.py").write_text(
+        "import torch\nf = torch.compile(lambda x: x * 2 + 1, backend='eager')\n"
+        "for n in range(2, 5): f(torch.ones(n))\n"
+    )
+    (tmp_path / "stops.py").write_text("raise SystemExit(3)\n")
+    (tmp_path / "wrong.py").write_text("import torch\ndef case_a(): assert torch is None\n")
+    done = mt2("count", tmp_path)
+    head, good, stops, wrong, totals = done.stdout.splitlines()
+    assert done.returncode == 1 and head.split()[:3] == ["program", "ops", "graphs"]
+    assert good.split() == ["good.py", "4", "2", "0", "0", "1"]
+    assert stops.endswith("exited 3") and wrong.split()[0] == "wrong.py"
+    assert totals.split() == ["3", "programs", "4", "2", "0", "0", "1"]
+    done = mt2("count", tmp_path / "wrong.py", "--call", "case_*")
+    assert done.returncode == 1 and "wrong.py:case_a" in done.stdout
+    assert "AssertionError" in done.stdout
+
+
+def test_fallbacks_are_told(tmp_path):
+    (tmp_path / "loop.py").write_text(
+        "import torch\n@torch.compile(backend='eager')\ndef f(x, n):\n"
+        "    for _ in range(n): x = x + 1\n    return x\n"
+        "for n in range(12): f(torch.ones(1), n)\n"
+    )
+    done = mt2("count", tmp_path)
+    assert "as Python: recompile_limit" in done.stdout, done.stdout

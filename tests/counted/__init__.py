@@ -1,0 +1,1 @@
+"""Small programs whose table of captured ops, breaks and fallbacks is kept (mt2 count)."""
