@@ -83,6 +83,7 @@ class _ChannelNorm(Module):
 
 
 _NormBase = _ChannelNorm  # the name that scripts know it by
+_ChannelNorm._version = 2  # of its state, as torch counts: since it holds num_batches_tracked
 
 
 class _BatchNorm(_ChannelNorm):

@@ -26,12 +26,11 @@ from typing import Any
 
 from minitorch2 import dtypes
 from minitorch2.__future__ import conversion
-from minitorch2.autograd.graph import RemovableHandle
 from minitorch2.autograd.modes import no_grad
 from minitorch2.devices import as_device
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, ModuleError
 from minitorch2.nn import module_state
-from minitorch2.nn.hooks import ForwardHook, add_hook, call_with_hooks
+from minitorch2.nn.hooks import EVERY, HookRegistry, call_with_hooks
 from minitorch2.nn.parameter import Buffer, Parameter
 from minitorch2.swapping import swap_tensors
 from minitorch2.tensors import Tensor
@@ -64,14 +63,17 @@ def _converted(parameter: Any, value: Tensor) -> Any:
     return parameter
 
 
-class Module:
+class Module(HookRegistry):
     """Base class of all layers and models."""
 
     training: bool
     _version = 1
+    dump_patches = False
+    call_super_init = False  # whether __init__ goes on to the next class of several
+    _is_full_backward_hook: bool | None = None  # False with the older backward hooks
 
     def __init__(self, *args: Any, **kwargs: Any):
-        if args or kwargs:
+        if (args or kwargs) and not self.call_super_init:
             given = [repr(a) for a in args] + [
                 f"{name}={value!r}" for name, value in kwargs.items()
             ]
@@ -85,6 +87,8 @@ class Module:
         for table in TABLES + HOOKS:
             set_plain(table, {})
         set_plain("_non_persistent_buffers_set", set())
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the output; to be overridden."""
@@ -100,36 +104,10 @@ class Module:
             or self._forward_hooks
             or self._backward_hooks
             or self._backward_pre_hooks
+            or EVERY
         ):
             return call_with_hooks(self, args, kwargs)
         return self.forward(*args, **kwargs)
-
-    def register_forward_pre_hook(
-        self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False
-    ) -> RemovableHandle:
-        """Call `hook(module, args)` before forward; what it returns replaces the arguments."""
-        return add_hook(self._forward_pre_hooks, ForwardHook(hook, with_kwargs, False), prepend)
-
-    def register_forward_hook(
-        self,
-        hook: Callable,
-        *,
-        prepend: bool = False,
-        with_kwargs: bool = False,
-        always_call: bool = False,
-    ) -> RemovableHandle:
-        """Call `hook(module, args, output)` after forward; what it returns replaces the output."""
-        return add_hook(self._forward_hooks, ForwardHook(hook, with_kwargs, always_call), prepend)
-
-    def register_full_backward_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
-        """Call `hook(module, grad_input, grad_output)` when the inputs' gradients are known."""
-        return add_hook(self._backward_hooks, hook, prepend)
-
-    def register_full_backward_pre_hook(
-        self, hook: Callable, prepend: bool = False
-    ) -> RemovableHandle:
-        """Call `hook(module, grad_output)` when the outputs' gradients are known."""
-        return add_hook(self._backward_pre_hooks, hook, prepend)
 
     # ---- the registry ------------------------------------------------------------------------
 
@@ -350,6 +328,24 @@ class Module:
                 raise AttributeError(f"`{name}` is not an nn.Module")
         return module
 
+    def set_submodule(self, target: str, module: "Module", strict: bool = False) -> None:
+        """Put a module at a dotted path; with `strict` only in the place of another one."""
+        path, _, name = target.rpartition(".")
+        if not name:
+            raise ArgumentValueError(
+                "set_submodule", "Cannot set the submodule without a target name!"
+            )
+        if not isinstance(module, Module):
+            raise ArgumentValueError(
+                "set_submodule", f"`module` is not an nn.Module, found {type(module)}"
+            )
+        parent = self.get_submodule(path)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{type(parent).__name__} has no attribute `{name}`")
+        if hasattr(parent, name) and not isinstance(getattr(parent, name), Module):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
+
     def get_parameter(self, target: str) -> Parameter:
         """The parameter at a dotted path; AttributeError where there is none."""
         path, _, name = target.rpartition(".")
@@ -517,16 +513,8 @@ class Module:
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
-        module_state.load_own(
-            self,
-            state_dict,
-            prefix,
-            strict,
-            missing_keys,
-            unexpected_keys,
-            error_msgs,
-            local_metadata.get("assign_to_params_buffers", False),
-        )
+        lists = missing_keys, unexpected_keys, error_msgs
+        module_state.load_own(self, state_dict, prefix, local_metadata, strict, *lists)
 
     def get_extra_state(self) -> Any:
         """What else belongs into the state dict; override together with set_extra_state."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from minitorch2.__future__ import conversion
 from minitorch2.autograd.modes import no_grad
+from minitorch2.dispatch import is_compiling
 from minitorch2.errors import ArgumentTypeError, ModuleError
 from minitorch2.nn.parameter import Parameter
 from minitorch2.swapping import swap_tensors
@@ -40,6 +41,11 @@ def state_dict(module: Any, destination: Any, prefix: str, keep_vars: bool) -> A
     """Collect the state of a module and everything below it."""
     if destination is None:
         destination = OrderedDict()
+        if not is_compiling():  # a compiled program has no need of versions
+            destination._metadata = OrderedDict()
+    local_metadata = {"version": module._version}
+    if not is_compiling() and hasattr(destination, "_metadata"):
+        destination._metadata[prefix[:-1]] = local_metadata
     for hook in list(module._state_dict_pre_hooks.values()):
         hook(module, prefix, keep_vars)
     module._save_to_state_dict(destination, prefix, keep_vars)
@@ -49,7 +55,7 @@ def state_dict(module: Any, destination: Any, prefix: str, keep_vars: bool) -> A
                 destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars
             )
     for hook in list(module._state_dict_hooks.values()):
-        changed = hook(module, destination, prefix, {"version": module._version})
+        changed = hook(module, destination, prefix, local_metadata)
         if changed is not None:
             destination = changed
     return destination
@@ -76,21 +82,23 @@ def load_own(
     module: Any,
     given: Any,
     prefix: str,
+    metadata: dict[str, Any],
     strict: bool,
     missing: list[str],
     unexpected: list[str],
     problems: list[str],
-    assign: bool,
 ) -> None:
     """Load the module's own parts from `given`; what does not fit is appended to the lists."""
     for hook in list(module._load_state_dict_pre_hooks.values()):
-        hook(module, given, prefix, {}, strict, missing, unexpected, problems)
+        hook(module, given, prefix, metadata, strict, missing, unexpected, problems)
+    assign = metadata.get("assign_to_params_buffers", False)
     parts = own_parts(module)
     for name, part in parts.items():
-        value = given.get(prefix + name)
-        if value is None:
-            missing.append(prefix + name)
+        if prefix + name not in given:
+            if strict:
+                missing.append(prefix + name)
             continue
+        value = given[prefix + name]
         if not isinstance(value, Tensor):
             problems.append(
                 f"{prefix + name}: expected a torch.Tensor, received {type(value).__name__}"
@@ -122,7 +130,7 @@ def load_own(
             name = key[len(prefix) :]
             first, dot, _ = name.partition(".")
             child = module._modules.get(first) if dot else None
-            if name not in known and child is None:
+            if strict and name not in known and child is None:
                 unexpected.append(key)
 
 
@@ -147,10 +155,13 @@ def load_state_dict(module: Any, given: Any, strict: bool, assign: bool) -> Inco
     missing: list[str] = []
     unexpected: list[str] = []
     problems: list[str] = []
-    metadata = {"assign_to_params_buffers": assign}
+    versions = getattr(given, "_metadata", None) or {}
 
     def load(part: Any, values: Any, prefix: str) -> None:
-        part._load_from_state_dict(values, prefix, metadata, strict, missing, unexpected, problems)
+        metadata = dict(versions.get(prefix[:-1], {}))
+        if assign:
+            metadata["assign_to_params_buffers"] = True
+        part._load_from_state_dict(values, prefix, metadata, True, missing, unexpected, problems)
         for name, child in part._modules.items():
             if child is not None:
                 inner = f"{prefix}{name}."

@@ -155,9 +155,11 @@ class Reader:
         self.push(function(*args))
 
     def build(self) -> None:
-        """Attributes: torch's state dicts carry `_metadata`, which is not needed here."""
-        self.stack.pop()
-        self.top_as(OrderedDict)
+        """Attributes: torch's state dicts carry `_metadata`, the versions of their modules."""
+        given = self.stack.pop()
+        target = self.top_as(OrderedDict)
+        if type(given) is dict and isinstance(given.get("_metadata"), dict):
+            target._metadata = given["_metadata"]
 
     def persistent(self) -> None:
         kind, stored, key, _, _ = self.stack.pop()

@@ -132,6 +132,10 @@ class Writer:
             self.write(key)
             self.write(item)
         self.emit(op.SETITEMS)
+        versions = getattr(value, "_metadata", None)  # of the modules of a state dict
+        if versions is not None:
+            self.write({"_metadata": versions})
+            self.emit(op.BUILD)
 
     def collection(self, value: Any) -> None:
         self.call("builtins", type(value).__name__, sorted(value, key=repr))
