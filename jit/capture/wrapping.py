@@ -203,6 +203,8 @@ def _dict(machine: Machine, object: dict, source: Source, base: type | None = No
         where = held.source or ConstantSource(key, type(key).__name__)
         entries[machine.key(held)] = Lazy(item, KeyedSource(source, where), machine)
     value.original = tuple(entries)
+    if type(object) is collections.OrderedDict:
+        value.object = object
     if isinstance(object, collections.defaultdict) and object.default_factory is not None:
         value.factory = wrap(
             machine, object.default_factory, AttributeSource(source, "default_factory")

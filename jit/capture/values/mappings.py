@@ -11,7 +11,7 @@ import collections
 import types
 from typing import TYPE_CHECKING, Any
 
-from minitorch2.jit.capture.source import Source
+from minitorch2.jit.capture.source import AttributeSource, Source
 from minitorch2.jit.capture.values.base import (
     Arguments,
     Keywords,
@@ -31,9 +31,12 @@ if TYPE_CHECKING:
 
 
 class DictValue(Value):
-    """A dict, OrderedDict or defaultdict."""
+    """A dict, OrderedDict or defaultdict; `attributes` are those of an OrderedDict, `object` is
+    one that exists."""
 
-    __slots__ = ("entries", "cls", "factory", "original", "written", "complete")
+    __slots__ = (
+        "entries", "cls", "factory", "original", "written", "complete", "attributes", "object",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -49,6 +52,8 @@ class DictValue(Value):
         self.original = tuple(entries) if source is not None else ()
         self.written: set[Any] = set()
         self.complete = source is None
+        self.attributes: dict[str, Value] = {}
+        self.object: Any = None
 
     def python_type(self) -> type:
         return self.cls
@@ -167,9 +172,24 @@ class DictValue(Value):
     def get_attribute(self, machine: Machine, name: str) -> Value:
         if name == "default_factory" and issubclass(self.cls, collections.defaultdict):
             return self.factory or machine.from_python(None)
-        return native_attribute(machine, self, name)
+        own = self._own(machine, name) if self.cls is collections.OrderedDict else None
+        return own or native_attribute(machine, self, name)
+
+    def _own(self, machine: Machine, name: str) -> Value | None:
+        """An attribute that was set on an OrderedDict, which has a dict of its own."""
+        if name not in self.attributes and self.object is not None and self.source is not None:
+            if name not in self.object.__dict__:
+                machine.state.guard_no_attribute(self.source, name)
+                return None
+            source = AttributeSource(self.source, name)
+            self.attributes[name] = machine.lazy(self.object.__dict__[name], source)
+        return self.attributes.get(name)
 
     def set_attribute(self, machine: Machine, name: str, value: Value) -> None:
+        if self.cls is collections.OrderedDict and not hasattr(self.cls, name):
+            self.attributes[name] = value
+            machine.state.effects.set_attribute(self, name, value)
+            return
         if name != "default_factory" or not issubclass(self.cls, collections.defaultdict):
             text = f"'{self.cls.__name__}' object has no attribute '{name}'"
             machine.raise_(AttributeError, text)
@@ -206,7 +226,10 @@ class DictValue(Value):
         inside = ", ".join(
             f"{emitter.key(key)}: {emitter.value(value)}" for key, value in self.entries.items()
         )
-        return emitter.content(self, self._made_of(emitter, "{" + inside + "}"), "update")
+        name = emitter.content(self, self._made_of(emitter, "{" + inside + "}"), "update")
+        for attribute, held in self.attributes.items():
+            emitter.lines.append(f"{name}.{attribute} = {emitter.value(held)}")
+        return name
 
     def empty(self, emitter: Emitter) -> str:
         """An expression for a new one without entries."""
