@@ -1,7 +1,7 @@
-"""Judge many random programs: `python -m tests.programs COUNT BACKEND [FIRST SEED]`.
+"""Judge many random programs: `python -m tests.programs COUNT [BACKEND [FIRST SEED]]`.
 
-BACKEND is one of minitorch2's, or `torch`. The programs are dealt to the processors; what differs
-is printed as it is found, then how many programs exercised each feature.
+BACKEND is one of minitorch2's (numba unless said), or `torch`. The programs are dealt to the
+processors; what differs is printed as it is found, then how many programs exercised each feature.
 """
 
 import os
@@ -11,13 +11,14 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 
-from tests.programs.judging import judge_seed
+from tests.programs.judging import COMPILED, judge_seed
 
 
 def main() -> int:
     """Judge COUNT programs; print what differs, then the histogram."""
-    count, backend, *rest = sys.argv[1:]
-    first = int(rest[0]) if rest else 0
+    count, *rest = sys.argv[1:]
+    backend = rest[0] if rest else "numba"
+    first = int(rest[1]) if len(rest) > 1 else 0
     seeds = range(first, first + int(count))
     bad, compared, met = 0, 0, Counter[str]()
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
@@ -29,7 +30,9 @@ def main() -> int:
                 print(complaint, end="\n\n", flush=True)
     for name, times in met.most_common():
         print(f"{times:>8}  {name}")
-    print(f"{count} programs, {compared} compared, {bad} differ")
+    share = met[COMPILED] / max(compared, 1)
+    print(f"{count} programs on {backend}, {compared} compared, {bad} differ; compiled kernels ran "
+          f"in {met[COMPILED]} ({share:.0%})")  # fmt: skip
     return 1 if bad else 0
 
 

@@ -6,6 +6,7 @@ In: a seed and a backend. Out: complaints, each with the program's text; none wh
 import importlib
 import re
 import warnings
+from collections import Counter
 from random import Random
 from typing import Any
 
@@ -38,13 +39,16 @@ TORCH_ALONE = (
     ("gradient", "topk", "which of several equal elements is picked is open"),
 )
 
+COMPILED, BROKEN = "(compiled kernels ran)", "(the graph broke)"
 BACKENDS = ("eager", "aot_eager", "interpreter", "numba")
 CALLS = (4, 4, 6, 5, 1, 0)  # batch sizes, one call each
 LENGTH = 14
 
 
-def complaints(seed: int, backend: str, length: int = LENGTH) -> list[str]:
-    """What a seed's program does otherwise when it is compiled."""
+def complaints(
+    seed: int, backend: str, length: int = LENGTH, totals: Counter[str] | None = None
+) -> list[str]:
+    """What a seed's program does otherwise when compiled; its totals are added to `totals`."""
     program = write(seed, length)
     dynamic = Random(seed).choice([None, None, True, False])
     calls = CALLS[:3] if dynamic is False else CALLS  # each size is another program then
@@ -52,6 +56,8 @@ def complaints(seed: int, backend: str, length: int = LENGTH) -> list[str]:
     function = function_of(program, minitorch2)
     compiled = minitorch2.compile(function, backend=backend, dynamic=dynamic)
     got = run(program, minitorch2, compiled, calls)
+    if totals is not None:
+        totals.update(compiled.totals())
     internal = [text for text in map(str, compiled.cache.breaks) if "[internal]" in text]
     if internal:
         return [_report(program, backend, dynamic, 0, internal)]
@@ -82,7 +88,11 @@ def judge_seed(backend: str, seed: int) -> tuple[list[str], set[str]]:
     warnings.simplefilter("ignore")
     program = write(seed)
     if backend != "torch":
-        return complaints(seed, backend), features(program)
+        totals: Counter[str] = Counter()
+        found = complaints(seed, backend, totals=totals)
+        met = features(program)
+        met |= {COMPILED} if totals["kernels"] else set()
+        return found, met | ({BROKEN} if totals["breaks"] else set())
     torch = importlib.import_module("torch")
     torch.set_num_threads(1)
     return torch_complaints(seed, torch), set() if program.random else features(program)
