@@ -20,10 +20,13 @@ Files, in reading order:
 - pool_launch.py a launch that Python calls without ctypes
 - block_code.py  memory for arrays, native
 - tensor_code.py arrays out of tensors and tensors around arrays, native
-- products.py    batches of small matrix products
 - planes.py      the channels of an image as planes, for convolutions
 - windows.py     which elements of a kernel meet which places
+- native_objects.py  kernels written straight in LLVM, compiled once
 - convolution_code.py  the inner loops of convolutions with few channels in a group
+- tiles.py       what the inner loops of products and of other convolutions share
+- product_code.py  the inner loops of matrix products
+- products.py    matrix products: which kernel, cut into pieces
 - channel_code.py  the inner loops of convolutions with many
 - channel_plans.py  what a unit of their work copies, and its tiles
 - channel_convolutions.py  their launches

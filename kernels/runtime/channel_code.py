@@ -19,8 +19,9 @@ Learning Convolutions on SIMD Architectures" (2018).
 
 from llvmlite import ir
 
-from minitorch2.kernels.runtime.convolution_code import Shape, Sums, Writer
-from minitorch2.kernels.runtime.native import I32, I64, VOID, Function, Module
+from minitorch2.kernels.runtime.convolution_code import Shape, Sums
+from minitorch2.kernels.runtime.native import I64, VOID, Function, Module
+from minitorch2.kernels.runtime.tiles import Tiles
 
 COPIED = ("channels", "source_channel", "span", "copied", "groups")
 FORWARD = ("total", "status", "source", "weight", "out", "offsets", "bands", "parts", "tiles",
@@ -47,20 +48,10 @@ class ChannelCode(Module):
         (_Channels if kernel == "channels" else _Weights)(self, short).write()
 
 
-class _Planes(Writer):
-    """What both kernels need: tables, planes in memory of their own."""
+class _Planes(Tiles):
+    """What both kernels need: planes in memory of their own."""
 
     code: ChannelCode
-
-    def entry(
-        self, f: Function, table: ir.Value, names: tuple[str, ...], number: ir.Value
-    ) -> dict[str, ir.Value]:
-        """Row `number` of a table."""
-        row = f.slot(f.pointer(table), f.builder.mul(number, I64(len(names))))
-        return {name: f.get(f.slot(row, at)) for at, name in enumerate(names)}
-
-    def past(self, f: Function, pointer: ir.Value, elements: ir.Value) -> ir.Value:
-        return f.builder.gep(pointer, [elements])
 
     def clear(self, f: Function, pointer: ir.Value, elements: ir.Value) -> None:
         """Write zeros."""
@@ -69,9 +60,6 @@ class _Planes(Writer):
         size = f.builder.mul(elements, I64(self.size))
         f.builder.call(fill, [f.builder.bitcast(pointer, byte), ir.IntType(8)(0), size,
                               ir.IntType(1)(0)])  # fmt: skip
-
-    def least(self, f: Function, a: ir.Value, b: ir.Value) -> ir.Value:
-        return f.builder.select(f.test(a, "<", b), a, b)
 
     def planes(
         self, f: Function, of: dict[str, ir.Value], copying: Function, band: dict[str, ir.Value],
@@ -113,51 +101,6 @@ class _Planes(Writer):
                     self.store(f, self.load(f, here, at), there, at)
                     f.leave(f.test(at, ">=", end))
                     f.put(place, f.builder.add(at, lanes))
-
-    def chosen(
-        self, f: Function, tiles: dict[tuple[int, int], Function], vectors: ir.Value,
-        count: ir.Value, arguments: list[ir.Value],
-    ) -> None:  # fmt: skip
-        """Call the tile for so many vectors and places."""
-        most = self.shape.places
-        key = f.builder.add(f.builder.mul(vectors, I64(most)), count)
-        after = f.ir.append_basic_block()
-        switch = f.builder.switch(key, after)
-        for (number, places), tile in tiles.items():
-            block = f.ir.append_basic_block()
-            switch.add_case(I64(number * most + places), block)
-            f.builder.position_at_end(block)
-            f.call(tile, *arguments)
-            f.builder.branch(after)
-        f.builder.position_at_end(after)
-
-    def sizes(self) -> list[tuple[int, int]]:
-        """Tiles to write: vectors and places."""
-        return [(v, count) for v in (1, 2) for count in range(1, self.shape.places + 1)]
-
-    def products(
-        self, f: Function, values: list[ir.Value], rows: list[ir.Value], numbers: list[ir.Value]
-    ) -> list[ir.Value]:
-        """The sums of a tile after one more term: each number times each vector of rows."""
-        new = []
-        for at, number in enumerate(numbers):
-            factor = self.splat(f, f.get(number))
-            for which, row in enumerate(rows):
-                before = values[at * len(rows) + which]
-                new.append(f.builder.call(self.fma, [factor, row, before]))
-        return new
-
-    def interleaved(self, f: Function, vectors: list[ir.Value], rounds: int) -> list[ir.Value]:
-        """A matrix turned: each round interleaves its first half with its second one."""
-        half, lanes = len(vectors) // 2, self.lanes
-        low = [at // 2 + lanes * (at % 2) for at in range(lanes)]
-        for _ in range(rounds):
-            vectors = [
-                f.builder.shuffle_vector(vectors[at], vectors[half + at],
-                                         ir.Constant(ir.VectorType(I32, lanes), mask))
-                for at in range(half) for mask in (low, [n + lanes // 2 for n in low])
-            ]  # fmt: skip
-        return vectors
 
 
 class _Channels(_Planes):
@@ -357,59 +300,3 @@ class _Weights(_Planes):
             self.store(f, total, targets[at // vectors], I64(at % vectors * self.lanes))
         f.ret()
         return f
-
-    def turning(self) -> Function:
-        """Turns [rows, places] to [blocks of rows, places, rows of a block], zeros behind them."""
-        kinds = [self.array, I64, I64, I64, self.array]
-        f = self.code.function(f"turn_{self.short}", VOID, kinds)
-        lines, rows, area, places, turned = f.arguments
-        lanes, wide = I64(self.lanes), I64(2 * self.lanes)
-        zeros = f.builder.alloca(self.kind, self.lanes)
-        self.store(f, self.zero(), zeros, I64(0))
-        nothing = self.past(f, zeros, I64(0))
-        row_place = f.variable(0)
-        with f.loop():
-            row = f.get(row_place)
-            f.leave(f.test(row, ">=", rows))
-            inside = f.builder.urem(row, wide)
-            start = f.builder.sub(row, inside)
-            single = f.test(f.builder.add(start, lanes), ">=", rows)
-            step = f.builder.select(single, lanes, wide)
-            there = self.past(f, turned, f.builder.add(f.builder.mul(start, places), inside))
-            here = self.past(f, lines, f.builder.mul(row, area))
-            left = f.builder.sub(rows, row)
-            with f.builder.if_else(f.test(places, "<", self.lanes)) as (few, many):
-                with few, f.count(0, places) as place:
-                    vector = self.zero()
-                    for at in range(self.lanes):
-                        inner = self.line(f, (here, area, left, nothing), at, place)
-                        vector = f.builder.insert_element(vector, f.get(inner), I32(at))
-                    self.store(f, vector, there, f.builder.mul(place, step))
-                with many:
-                    self.squares(f, (here, area, left, nothing), places, there, step)
-            f.put(row_place, f.builder.add(row, lanes))
-        f.ret()
-        return f
-
-    def line(self, f: Function, source: tuple, at: int, place: ir.Value) -> ir.Value:
-        """Where row `at` is at a place: a row behind the last one is zeros."""
-        here, area, left, nothing = source
-        pointer = self.past(f, here, f.builder.add(f.builder.mul(area, I64(at)), place))
-        return f.builder.select(f.test(left, ">", at), pointer, nothing)
-
-    def squares(
-        self, f: Function, source: tuple, places: ir.Value, there: ir.Value, step: ir.Value
-    ) -> None:
-        """Turn squares of as many places as rows, the last one overlapping."""
-        end = f.builder.sub(places, I64(self.lanes))
-        next_place = f.variable(0)
-        with f.loop():
-            place = self.least(f, f.get(next_place), end)
-            vectors = [self.load(f, self.line(f, source, at, place), I64(0))
-                       for at in range(self.lanes)]  # fmt: skip
-            turned = self.interleaved(f, vectors, self.lanes.bit_length() - 1)
-            for at, vector in enumerate(turned):
-                target = f.builder.mul(f.builder.add(place, I64(at)), step)
-                self.store(f, vector, there, target)
-            f.leave(f.test(place, ">=", end))
-            f.put(next_place, f.builder.add(place, I64(self.lanes)))

@@ -14,23 +14,17 @@ How work is cut depends on shapes alone, and so do the bits.
 Source: minitorch2.kernels.runtime.channel_code says what the kernels are.
 """
 
-import hashlib
 import math
-import platform
 from functools import cache
-from pathlib import Path
 
-import llvmlite
 import numpy as np
 
-from minitorch2.kernels.runtime import cache as disk
-from minitorch2.kernels.runtime import channel_code, convolution_code, native
+from minitorch2.kernels.runtime import channel_code, convolution_code, tiles
 from minitorch2.kernels.runtime.channel_code import FORWARD, WEIGHT, ChannelCode
 from minitorch2.kernels.runtime.channel_plans import Plan, forward_plan, input_plan
-from minitorch2.kernels.runtime.convolution_code import Shape, shape_for
+from minitorch2.kernels.runtime.convolution_code import shape
 from minitorch2.kernels.runtime.launcher import Launch, direct
-from minitorch2.kernels.runtime.machine import cpu, load_symbols
-from minitorch2.kernels.runtime.native import compile_module
+from minitorch2.kernels.runtime.native_objects import kernel_addresses
 from minitorch2.kernels.runtime.signature import KernelSignature
 from minitorch2.kernels.runtime.windows import Sizes
 
@@ -38,13 +32,6 @@ NANOSECONDS_A_MULTIPLICATION = 0.02
 UNITS = 16  # wanted for the threads, whatever their number
 SAMPLE_BLOCKS = 8  # sums over samples are cut into at most so many
 SHORT = {"f": "f32", "d": "f64"}
-_loaded: list[object] = []
-
-
-@cache
-def shape() -> Shape | None:
-    """How this CPU's registers are used; None where there are no such kernels."""
-    return shape_for(cpu()[1], platform.machine())
 
 
 @cache
@@ -57,17 +44,13 @@ def _launch(kernel: str, short: str) -> Launch | None:
     words = names[2 + arrays :]
     tables = words.index("channels")
     signature = KernelSignature((short,) * arrays + ("i64",) * tables, sizes=len(words) - tables)
-    digest = hashlib.sha256(repr((cpu(), made, llvmlite.__version__, kernel, short)).encode())
-    for module in (native, convolution_code, channel_code):
-        digest.update(Path(str(module.__file__)).read_bytes())
-    key = digest.hexdigest()
-    data = disk.load(key)
-    if data is None:
-        data = compile_module(ChannelCode(made, kernel, short))
-        disk.store(key, data, f'"""The inner loops of convolutions: {kernel}."""\n')
     name = f"{kernel}_{short}"
-    addresses, loaded = load_symbols(data, [name])
-    _loaded.append(loaded)
+    addresses = kernel_addresses(
+        lambda: ChannelCode(made, kernel, short),
+        [convolution_code, tiles, channel_code],
+        f"{name}, {made}",
+        [name],
+    )
     return direct(addresses[name], signature)
 
 

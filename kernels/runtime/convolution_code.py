@@ -14,11 +14,14 @@ Source: the tiles are those of K. Goto and R. van de Geijn, "Anatomy of High-Per
 Multiplication" (2008); reading windows in place is an implicit convolution (Chetlur et al., 2014).
 """
 
+import platform
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from llvmlite import ir
 
+from minitorch2.kernels.runtime.machine import cpu
 from minitorch2.kernels.runtime.native import F32, F64, I1, I32, I64, Function, Module
 
 FORWARD = ("total", "status", "planes", "weight", "out", "offsets", "blocks", "rows", "block_count",
@@ -57,6 +60,12 @@ def shape_for(features: str, machine: str) -> Shape | None:
     if {"+avx2", "+fma"} <= has:
         return Shape(32, (4, 2, 1), 2, 2, 6)
     return Shape(16, (8, 4, 2, 1), 2, 4, 8) if machine in ("aarch64", "arm64") else None
+
+
+@cache
+def shape() -> Shape | None:
+    """How this CPU's registers are used; None where there are no such kernels."""
+    return shape_for(cpu()[1], platform.machine())
 
 
 class ConvolutionCode(Module):

@@ -19,25 +19,20 @@ Source: implicit convolution (Chetlur et al., "cuDNN", 2014); planes by remainde
 filters (Bellanger, 1976).
 """
 
-import hashlib
 import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path
 
-import llvmlite
 import numpy as np
 
-from minitorch2.kernels.runtime import cache as disk
-from minitorch2.kernels.runtime import channel_convolutions, convolution_code, native
-from minitorch2.kernels.runtime.channel_convolutions import SAMPLE_BLOCKS, SHORT, shape
+from minitorch2.kernels.runtime import channel_convolutions, convolution_code
+from minitorch2.kernels.runtime.channel_convolutions import SAMPLE_BLOCKS, SHORT
 from minitorch2.kernels.runtime.compile import compile_kernel
-from minitorch2.kernels.runtime.convolution_code import BLOCK, FORWARD, WEIGHT
+from minitorch2.kernels.runtime.convolution_code import BLOCK, FORWARD, WEIGHT, shape
 from minitorch2.kernels.runtime.launcher import Launch, direct
-from minitorch2.kernels.runtime.machine import cpu, load_symbols
-from minitorch2.kernels.runtime.native import compile_module
+from minitorch2.kernels.runtime.native_objects import kernel_addresses
 from minitorch2.kernels.runtime.planes import planes_source
 from minitorch2.kernels.runtime.signature import KernelSignature
 from minitorch2.kernels.runtime.windows import Sizes, input_meets, strides_of
@@ -65,26 +60,18 @@ def _launches(short: str) -> tuple[Launch, Launch] | None:
     return None if convolve is None or correlate is None else (convolve, correlate)
 
 
-_loaded: list[object] = []
-
-
 @cache
 def _addresses() -> dict[str, int]:
-    """Where the kernels are, compiled or from the disk."""
-    digest = hashlib.sha256(repr((cpu(), shape(), llvmlite.__version__)).encode())
-    for module in (native, convolution_code):
-        digest.update(Path(str(module.__file__)).read_bytes())
-    key = digest.hexdigest()
-    data = disk.load(key)
-    if data is None:
-        made = shape()
-        assert made is not None
-        data = compile_module(convolution_code.ConvolutionCode(made))
-        disk.store(key, data, '"""The inner loops of convolutions."""\n')
+    """Where the kernels are."""
+    made = shape()
+    assert made is not None
     names = [f"{stem}_{short}" for stem in ("convolve", "correlate") for short in SHORT.values()]
-    found, loaded = load_symbols(data, names)
-    _loaded.append(loaded)
-    return found
+    return kernel_addresses(
+        lambda: convolution_code.ConvolutionCode(made),
+        [convolution_code],
+        f"convolutions of few channels, {made}",
+        names,
+    )
 
 
 # Planes.

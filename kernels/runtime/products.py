@@ -1,8 +1,9 @@
 """Matrix products on the pool's threads, cut into pieces that wait for nobody.
 
 In: two arrays of at least two dimensions and the array for the result. Out: whether it was done.
-A batch is cut into its products, a large product into rows or columns; each piece is one cblas
-call on one thread. The cut depends on the shapes alone, so the bits do not depend on the threads.
+A batch is cut into its products, a large product into rows and columns; each piece runs on one
+thread: in product_code.py's kernel where that is the quicker one, else as one cblas call. Kernel
+and cut depend on the shapes alone, so the bits do not depend on the threads.
 What this file does not do (broadcast operands, vectors, element types and layouts that BLAS does
 not take) is left to numpy.matmul.
 
@@ -19,14 +20,19 @@ Source: numpy's matmul (numpy/_core/src/umath/matmul.c.src), for when it calls B
 """
 
 import ctypes
+import math
 from functools import cache, lru_cache
 
 import numpy as np
 
 from minitorch2.backends import blas
+from minitorch2.kernels.runtime import convolution_code, product_code, tiles
 from minitorch2.kernels.runtime import pool as threads
+from minitorch2.kernels.runtime.convolution_code import shape
 from minitorch2.kernels.runtime.launcher import Launch, direct
+from minitorch2.kernels.runtime.native_objects import kernel_addresses
 from minitorch2.kernels.runtime.pool_blas import PIECE, PRODUCT_SLOTS
+from minitorch2.kernels.runtime.product_code import ProductCode
 from minitorch2.kernels.runtime.signature import KernelSignature
 
 NANOSECONDS_A_MULTIPLICATION = 0.02
@@ -34,6 +40,8 @@ LEAST_PIECE = 2_000_000  # multiplications
 LEAST_EXTENT, LARGE_EXTENT, LARGE = 128, 160, 64_000_000
 MOST_PIECES = 32
 UNIT = 16  # pieces begin at multiples of it
+# Our own kernel: the least multiplications, rows and terms; the most terms in one stretch.
+LEAST_OWN, LEAST_ROWS, LEAST_TERMS, MOST_TERMS = 1_000_000, 32, 16, 800
 PLAIN, TRANSPOSED = 111, 112
 GEMM = {"f": ("cblas_sgemm", "gemm_f32", "f32"), "d": ("cblas_dgemm", "gemm_f64", "f64")}
 NAMES = ("scipy_{}64_", "{}64_")  # the names of functions that take 64-bit sizes
@@ -104,6 +112,73 @@ def _pieces(shapes: Shapes, strides: Shapes) -> np.ndarray:
     return pieces.reshape(-1, len(PIECE))
 
 
+# Our own kernel.
+
+
+@cache
+def own(short: str) -> Launch | None:
+    """The launch of product_code.py's kernel; None where there is none for this CPU."""
+    made = shape()
+    if made is None or not threads.supported():
+        return None
+    name = f"product_{short}"
+    sources = [convolution_code, tiles, product_code]
+    address = kernel_addresses(
+        lambda: ProductCode(made, short), sources, f"{name}, {made}", [name]
+    )[name]
+    numbers = len(product_code.PRODUCT) - product_code.PRODUCT.index("k")
+    return direct(address, KernelSignature((short, short, short, "i64"), sizes=numbers))
+
+
+@lru_cache(maxsize=1024)
+def _pays(count: int, m: int, k: int, n: int, lanes: int) -> bool:
+    """Whether our kernel is the quicker one: full vectors, and enough rows for each of them."""
+    full = n * 8 >= -(-n // lanes) * lanes * 5
+    return count * m * k * n > LEAST_OWN and m >= LEAST_ROWS and k >= LEAST_TERMS and full
+
+
+@lru_cache(maxsize=1024)
+def _own_pieces(shapes: Shapes, strides: Shapes, columns: int) -> tuple[np.ndarray, int, int]:
+    """Where each piece begins, and its size; the most rows and columns that one has."""
+    (*batch, m, k), n = shapes[0], shapes[1][-1]
+    wanted = min(MOST_PIECES // max(1, math.prod(batch)), m * k * n // LEAST_PIECE)
+    across = max(1, min(wanted, n // (2 * columns)))
+    down = max(1, min(wanted // across, m // LEAST_EXTENT))
+    wide, high = -(-n // (across * columns)) * columns, -(-m // (down * UNIT)) * UNIT
+    a, b, c = strides
+    found = [
+        (
+            sum(at * stride for at, stride in zip(place, a, strict=False)) + i * a[-2],
+            sum(at * stride for at, stride in zip(place, b, strict=False)) + j * b[-1],
+            sum(at * stride for at, stride in zip(place, c, strict=False)) + i * c[-2] + j * c[-1],
+            min(high, m - i),
+            min(wide, n - j),
+        )
+        for place in np.ndindex(*batch)
+        for i in range(0, m, high)
+        for j in range(0, n, wide)
+    ]
+    return np.array(found, np.int64), min(high, m), min(wide, n)
+
+
+def _multiply_own(
+    launch: Launch, a: np.ndarray, b: np.ndarray, out: np.ndarray, rows: tuple[int, ...]
+) -> None:
+    """The product by our kernel; `rows` is the layout as BLAS counts it."""
+    made = shape()
+    assert made is not None
+    columns = 2 * made.lanes(GEMM[a.dtype.char][2])
+    shapes, strides = (a.shape, b.shape, out.shape), (a.strides, b.strides, out.strides)
+    pieces, high, wide = _own_pieces(shapes, strides, columns)
+    k = a.shape[-1]
+    together = -(-k // -(-k // MOST_TERMS))
+    a_steps = (rows[0], 1) if rows[3] == PLAIN else (1, rows[0])
+    b_steps = (rows[1], 1) if rows[4] == PLAIN else (1, rows[1])
+    numbers = (k, together, *a_steps, *b_steps, rows[2], high, wide)
+    cost = a.size * b.shape[-1] * NANOSECONDS_A_MULTIPLICATION / len(pieces)
+    launch(len(pieces), (a, b, out, pieces), numbers, (), cost)
+
+
 def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> bool:
     """Write a @ b into `out` and return True; False, and nothing written, if it must be numpy."""
     kind = a.dtype.char
@@ -114,6 +189,11 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> bool:
     layout = _layout(shapes, strides, a.itemsize)
     if found is None or layout is None:
         return False
+    (*batch, m, k), n, made = a.shape, b.shape[-1], shape()
+    mine = own(GEMM[kind][2]) if made is not None else None
+    if made and mine and _pays(math.prod(batch), m, k, n, made.lanes(GEMM[kind][2])):
+        _multiply_own(mine, a, b, out, layout)
+        return True
     pieces, (address, launch) = _pieces(shapes, strides), found
     cost = a.size * b.shape[-1] * NANOSECONDS_A_MULTIPLICATION / len(pieces)
     with blas.one_thread():

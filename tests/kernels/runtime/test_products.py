@@ -1,11 +1,11 @@
-"""Batches of products: numpy's bits for every layout that is taken, and the others are refused."""
+"""Batches of products: every layout that is taken is right, and the others are refused."""
 
 import numpy as np
 import pytest
 
 from minitorch2.backends import blas
 from minitorch2.config import config
-from minitorch2.kernels.runtime import pool
+from minitorch2.kernels.runtime import pool, products
 from minitorch2.kernels.runtime.products import multiply
 
 pytestmark = [
@@ -109,3 +109,78 @@ def test_every_shape_of_a_product():
         if expected.shape:
             assert blas.product(a, b, out).shape == expected.shape
             np.testing.assert_allclose(out, expected, rtol=1e-3, atol=1e-2)
+
+
+OWN = [
+    ((), 32, 16, 16), ((), 33, 17, 21), ((), 128, 784, 512), ((), 100, 1700, 75),
+    ((3,), 40, 33, 48), ((2, 3), 64, 20, 64), ((), 47, 900, 31), ((5,), 32, 16, 63),
+]  # fmt: skip
+
+
+@pytest.fixture
+def own(monkeypatch):
+    """How many products our own kernel made; it takes every product that is not too narrow."""
+    if products.own("f32") is None:
+        pytest.skip("this CPU has no such kernel")
+    monkeypatch.setattr(products, "LEAST_OWN", 0)
+    products._pays.cache_clear()
+    made = []
+
+    def counted(*arguments, work=products._multiply_own):
+        made.append(1)
+        work(*arguments)
+
+    monkeypatch.setattr(products, "_multiply_own", counted)
+    yield made
+    products._pays.cache_clear()
+
+
+def turned(array: np.ndarray, how: str) -> np.ndarray:
+    """The same matrices: by rows, by columns, or rows with room between them."""
+    if how == "columns":
+        return np.ascontiguousarray(array.swapaxes(-1, -2)).swapaxes(-1, -2)
+    wide = np.zeros((*array.shape[:-1], array.shape[-1] + 5 * (how == "room")), array.dtype)
+    wide[..., : array.shape[-1]] = array
+    return wide[..., : array.shape[-1]]
+
+
+@pytest.mark.parametrize("dtype, tolerance", [("float32", 2e-3), ("float64", 1e-11)])
+@pytest.mark.parametrize("first", ["rows", "columns", "room"])
+@pytest.mark.parametrize("second", ["rows", "columns", "room"])
+@pytest.mark.parametrize("batch, m, k, n", OWN, ids=str)
+def test_our_own_kernel_for_every_layout(batch, m, k, n, first, second, dtype, tolerance, own):
+    a, b = random(dtype, *batch, m, k), random(dtype, *batch, k, n)
+    out = turned(np.full((*batch, m, n), np.nan, dtype), "room")
+    assert multiply(turned(a, first), turned(b, second), out) and own
+    np.testing.assert_allclose(out, a.astype("f8") @ b, rtol=0, atol=tolerance * k**0.5)
+
+
+def test_our_own_bits_depend_on_neither_pieces_nor_threads(monkeypatch, own):
+    a, b = random("float32", 300, 1000), random("float32", 1000, 330)
+    found = []
+    for threads, pieces in ((1, 1), (2, 5), (3, 32)):
+        monkeypatch.setattr(config, "threads", threads)
+        monkeypatch.setattr(products, "MOST_PIECES", pieces)
+        products._own_pieces.cache_clear()
+        found.append(np.empty((300, 330), np.float32))
+        assert multiply(a, b, found[-1])
+    products._own_pieces.cache_clear()
+    assert len(own) == 3 and found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
+
+
+def test_a_stretch_of_rows_has_the_bits_it_has_alone(own):
+    """A batch that is flattened for one product gives what its parts give."""
+    a, b = random("float32", 4, 64, 900), random("float32", 900, 96)
+    whole, part = np.empty((256, 96), np.float32), np.empty((64, 96), np.float32)
+    assert multiply(a.reshape(256, 900), b, whole)
+    for at in range(4):
+        assert multiply(a[at], b, part) and part.tobytes() == whole[64 * at :][:64].tobytes()
+
+
+def test_infinities_and_nan_reach_their_row_and_column_only(own):
+    a, b = random("float32", 64, 100), random("float32", 100, 40)
+    a[3, 5], b[7, 38] = np.inf, np.nan
+    out = np.empty((64, 40), np.float32)
+    assert multiply(a, b, out)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(np.isfinite(out), np.isfinite(a @ b))
