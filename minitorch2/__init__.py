@@ -262,9 +262,12 @@ from minitorch2.dtypes import (
 from minitorch2.factor_solutions import (
     cholesky_inverse,
     cholesky_solve,
+    geqrf,
     lu,
     lu_solve,
     lu_unpack,
+    orgqr,
+    ormqr,
     pca_lowrank,
     svd_lowrank,
     triangular_solve,
@@ -396,8 +399,9 @@ ShortTensor = typed_constructor("ShortTensor", int16)
 CharTensor = typed_constructor("CharTensor", int8)
 newaxis = None
 cuda.amp = amp  # type: ignore[attr-defined]
-for _method in (stft, istft, cholesky_solve, cholesky_inverse, lu_solve, triangular_solve):
+for _method in (stft, istft, cholesky_solve, cholesky_inverse, lu_solve, triangular_solve, geqrf):
     setattr(Tensor, _method.__name__, _method)
+Tensor.orgqr, Tensor.ormqr = orgqr, ormqr  # type: ignore[attr-defined]
 __version__ = version.__version__
 
 

@@ -12,7 +12,7 @@ Source: torch's documentation of each function.
 
 import itertools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 
@@ -278,9 +278,22 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
 
 
 def svd(input: Any, some: bool = True, compute_uv: bool = True) -> tuple:
-    """U, S, V with U @ diag(S) @ V.mT = input."""
+    """U, S, V with U @ diag(S) @ V.mH = input; zeros for U and V without `compute_uv`."""
+    if not compute_uv:
+        m, n = input.shape[-2:]
+        batch = tuple(input.shape[:-2])
+        left, right = input.new_zeros((*batch, m, m)), input.new_zeros((*batch, n, n)).mT
+        return _SVD(left, linalg.svdvals(input), right)
     u, values, vh = linalg.svd(input, not some)
-    return u, values, vh.mT
+    return _SVD(u, values, vh.mH)
+
+
+class _SVD(NamedTuple):
+    """What svd returns."""
+
+    U: Any
+    S: Any
+    V: Any
 
 
 def qr(input: Any, some: bool = True) -> Any:

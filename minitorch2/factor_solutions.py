@@ -17,6 +17,8 @@ from minitorch2.creation import randn, zeros
 from minitorch2.dtypes import int32
 from minitorch2.ranges import arange, eye
 
+geqrf, orgqr, ormqr = linalg.geqrf, linalg.householder_product, linalg.ormqr
+
 
 class TriangularSolve(NamedTuple):
     """What triangular_solve returns: X, and the matrix."""

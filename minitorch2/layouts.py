@@ -168,6 +168,15 @@ _MOST_SHAPES = 4096
 MOST_VIEWS = 64  # remembered by one layout
 
 
+def column_major(shape: tuple[int, ...]) -> Layout:
+    """The layout of matrices that are stored column by column; of vectors as ever."""
+    if len(shape) < 2:
+        return contiguous(shape)
+    *batch, m, n = shape
+    turned = contiguous((*batch, n, m))
+    return Layout(shape, (*turned.strides[:-2], turned.strides[-1], turned.strides[-2]), 0)
+
+
 def row_major(shape: tuple[int, ...]) -> Layout:
     """As `contiguous`, for a shape of plain ints: made once, so that equal shapes share one."""
     layout = _row_major.get(shape)

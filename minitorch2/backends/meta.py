@@ -10,7 +10,7 @@ from typing import Any
 
 from minitorch2 import dispatch
 from minitorch2.devices import META
-from minitorch2.layouts import Layout
+from minitorch2.layouts import Layout, column_major
 from minitorch2.ops.infer import infer, pointwise_layout, pointwise_tensors, shown_dtype
 from minitorch2.ops.table import Meta, Op
 from minitorch2.tensors import Tensor, fake_tensor
@@ -31,7 +31,8 @@ def run(op: Op, args: tuple) -> Any:
     if isinstance(found, Meta):
         return fake_tensor(found.shape, found.dtype, result_layout(op, args, found), where)
     return tuple(
-        fake_tensor(meta.shape, meta.dtype, result_layout(op, args, meta), where) for meta in found
+        fake_tensor(meta.shape, meta.dtype, result_layout(op, args, meta, at), where)
+        for at, meta in enumerate(found)
     )
 
 
@@ -46,8 +47,10 @@ def device_of(op: Op, args: tuple) -> Any:
     return META
 
 
-def result_layout(op: Op, args: tuple, meta: Meta) -> Layout | None:
-    """The layout of a fresh result; None is contiguous."""
+def result_layout(op: Op, args: tuple, meta: Meta, at: int = 0) -> Layout | None:
+    """The layout of the fresh result `at`; None is contiguous."""
+    if at in op.columns:
+        return column_major(meta.shape)
     if op.keeps:
         return pointwise_layout(meta.shape, [args[0].layout])
     if op.kind != "pointwise":

@@ -16,7 +16,7 @@ from minitorch2.backends import heap  # noqa: F401 - large arrays are made again
 from minitorch2.backends.quiet import restore, silence
 from minitorch2.dtypes import FLOATING, INTEGER, float32, float64
 from minitorch2.errors import DimensionError, Mt2Error, OperationError
-from minitorch2.layouts import MOST_VIEWS, Layout, check_inside, row_major
+from minitorch2.layouts import MOST_VIEWS, Layout, check_inside, column_major, row_major
 from minitorch2.ops.infer import (
     check_operand,
     describe,
@@ -57,7 +57,7 @@ def run(op: Op, args: tuple) -> Any:
     finally:
         restore(token)
     if type(result) is tuple:
-        return tuple(wrap(finished(op, args, array)) for array in result)
+        return tuple(wrap(finished(op, args, array, at)) for at, array in enumerate(result))
     return wrap(finished(op, args, result))
 
 
@@ -103,8 +103,10 @@ def _view_of(layout: Layout, op: Op, arguments: tuple) -> Layout:
     return found
 
 
-def finished(op: Op, args: tuple, array: Any) -> numpy.ndarray:
-    """A result with the strides torch gives it: row-major, or those of the first tensor."""
+def finished(op: Op, args: tuple, array: Any, at: int = 0) -> numpy.ndarray:
+    """The result `at` with the strides torch gives it: row-major, or as the row says."""
+    if at in op.columns:
+        return laid_out(array, column_major(array.shape))
     if op.keeps:
         return laid_out(array, pointwise_layout(array.shape, [args[0].layout]))
     usual = array.flags.c_contiguous or op.effects == "data_dependent"  # nonzero: by columns

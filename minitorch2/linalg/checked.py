@@ -19,18 +19,26 @@ import numpy
 
 from minitorch2.dtypes import int32
 from minitorch2.errors import LinearAlgebraError
-from minitorch2.linalg.forms import cholesky, inv, lu_factor, solve
+from minitorch2.linalg.forms import cholesky, inv, require_pivots, solve
+from minitorch2.ops.linear_algebra import FAILURES, failing_minor
 from minitorch2.ops.table import lookup
 from minitorch2.ranges import eye
 from minitorch2.tensors import Tensor, wrap
 
-_where = lookup("where").public
+_where, _lu = lookup("where").public, lookup("linalg_lu_parts").public
 
 
-class Checked(NamedTuple):
-    """What inv_ex and cholesky_ex return: `info` is 0 where it worked."""
+class Inverse(NamedTuple):
+    """What inv_ex returns: `info` is 0 where it worked."""
 
-    result: Any
+    inverse: Any
+    info: Any
+
+
+class Cholesky(NamedTuple):
+    """What cholesky_ex returns: `info` is 0 where it worked."""
+
+    L: Any
     info: Any
 
 
@@ -51,7 +59,7 @@ class Solved(NamedTuple):
 
 def _of_pivots(A: Tensor) -> Any:
     """The number of the first zero on the diagonal of U, for each matrix; 0 without one."""
-    return _first(lu_factor(A.detach())[0].diagonal(dim1=-2, dim2=-1) == 0)
+    return _first(_lu(A.detach())[0].diagonal(dim1=-2, dim2=-1) == 0)
 
 
 def _first(flags: Any) -> Any:
@@ -64,24 +72,10 @@ def _first(flags: Any) -> Any:
 
 def _of_minors(A: Tensor) -> Any:
     """The order of the first leading minor that is not positive, for each matrix."""
-    wide = A.detach().to(A.dtype).array
-    matrices = wide.reshape(-1, *wide.shape[-2:])
-    found = [_failing_minor(matrix) for matrix in matrices]
+    wide = A.detach().array
+    matrices = wide.reshape(math.prod(wide.shape[:-2]), *wide.shape[-2:])
+    found = [failing_minor(matrix) for matrix in matrices]
     return wrap(numpy.array(found, numpy.int32).reshape(wide.shape[:-2]))
-
-
-def _failing_minor(matrix: numpy.ndarray) -> int:
-    if _is_positive(matrix):
-        return 0
-    return next(k for k in range(1, len(matrix) + 1) if not _is_positive(matrix[:k, :k]))
-
-
-def _is_positive(matrix: numpy.ndarray) -> bool:
-    try:
-        numpy.linalg.cholesky(matrix)
-    except numpy.linalg.LinAlgError:
-        return False
-    return True
 
 
 def _tried(
@@ -107,31 +101,23 @@ def _tried(
     )
 
 
-_SINGULAR = (
-    "The diagonal element {} is zero, the inversion could not be completed because the input "
-    "matrix is singular."
-)
-_UNSOLVED = "The solver failed because the input matrix is singular."
-_NOT_POSITIVE = (
-    "The factorization could not be completed because the input is not positive-definite (the "
-    "leading minor of order {} is not positive-definite)."
-)
+_SINGULAR, _UNSOLVED, _NOT_POSITIVE = (FAILURES[name][1] for name in ("inv", "solve", "cholesky"))
 
 
-def inv_ex(A: Any, *, check_errors: bool = False) -> Checked:
+def inv_ex(A: Any, *, check_errors: bool = False) -> Inverse:
     """The inverse, and which pivot was zero."""
     info = _of_pivots(A)
-    return Checked(_tried("inv_ex", A, info, _SINGULAR, check_errors, inv), info)
+    return Inverse(_tried("inv_ex", A, info, _SINGULAR, check_errors, inv), info)
 
 
-def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> Checked:
+def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> Cholesky:
     """The Cholesky factor, and which leading minor was not positive."""
     info = _of_minors(A)
 
     def compute(usable: Any) -> Any:
         return cholesky(usable, upper=upper)
 
-    return Checked(_tried("cholesky_ex", A, info, _NOT_POSITIVE, check_errors, compute), info)
+    return Cholesky(_tried("cholesky_ex", A, info, _NOT_POSITIVE, check_errors, compute), info)
 
 
 def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> Solved:
@@ -146,7 +132,8 @@ def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -
 
 def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> LUFactorEx:
     """lu_factor, and which element of U's diagonal is zero; the factors hold in any case."""
-    factors, pivots = lu_factor(A, pivot=pivot)
+    require_pivots(pivot)
+    factors, pivots = _lu(A)[:2]
     info = _first(factors.detach().diagonal(dim1=-2, dim2=-1) == 0)
     if check_errors and bool((info != 0).any()):
         numbers = info.reshape(-1).tolist()

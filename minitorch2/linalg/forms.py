@@ -13,8 +13,7 @@ Source: torch.linalg.
 import math
 from typing import Any, NamedTuple
 
-from minitorch2.creation import zeros
-from minitorch2.dtypes import complex128, finfo, float64
+from minitorch2.dtypes import complex128, float64
 from minitorch2.errors import LinearAlgebraError, OperationError, ShapeError
 from minitorch2.ops.infer import describe_value
 from minitorch2.ops.table import lookup
@@ -75,15 +74,6 @@ class SVD(NamedTuple):
     Vh: Any
 
 
-class LstSq(NamedTuple):
-    """What lstsq returns."""
-
-    solution: Any
-    residuals: Any
-    rank: Any
-    singular_values: Any
-
-
 def det(A: Any) -> Any:
     """The determinant."""
     return _det(A)
@@ -108,6 +98,12 @@ def solve_triangular(
     A: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Any:
     """X with A @ X = B for the upper or lower triangle of A."""
+    if B.ndim < 2:
+        raise ShapeError(
+            f"linalg.solve_triangular({describe_value(A)}, {describe_value(B)})",
+            "linalg.solve_triangular: The input tensor B must have at least 2 dimensions.",
+            "unsqueeze it",
+        )
     triangle = A.triu() if upper else A.tril()
     if unitriangular:
         one = eye(A.shape[-1], dtype=A.dtype)
@@ -118,7 +114,7 @@ def solve_triangular(
 def cholesky(A: Any, *, upper: bool = False) -> Any:
     """The lower L with L @ L.mH = A, or its transpose; A must be positive definite."""
     lower = _cholesky(A)
-    return lower.mH if upper else lower
+    return lower.mH.contiguous().mT.contiguous().mT if upper else lower
 
 
 def qr(A: Any, mode: str = "reduced") -> QR:
@@ -148,13 +144,23 @@ def eigvals(A: Any) -> Any:
 
 def lu_factor(A: Any, *, pivot: bool = True) -> LUFactor:
     """L (below the diagonal) and U in one matrix, and the exchanges of rows, counted from 1."""
-    _require_pivots(pivot)
-    return LUFactor(*_lu(A)[:2])
+    require_pivots(pivot)
+    found = LUFactor(*_lu(A)[:2])
+    diagonal = found.LU.detach().diagonal(dim1=-2, dim2=-1)
+    if diagonal.has_elements and bool((diagonal == 0).any()):
+        at = int((diagonal == 0).reshape(-1, diagonal.shape[-1]).any(0).long().argmax()) + 1
+        raise OperationError(
+            f"linalg.lu_factor({describe_value(A)})",
+            f"torch.linalg.lu_factor: U[{at},{at}] is zero and using it on lu_solve would result "
+            "in a division by zero",
+            "use lu_factor_ex, or lu",
+        )
+    return found
 
 
 def lu(A: Any, *, pivot: bool = True) -> PLU:
     """A permutation P, L with ones on its diagonal and an upper U with P @ L @ U = A."""
-    _require_pivots(pivot)
+    require_pivots(pivot)
     factors, _, order = _lu(A)
     m, k = A.shape[-2], min(A.shape[-2:])
     lower = factors[..., :k].tril(-1) + eye(m, k, dtype=A.dtype)
@@ -162,7 +168,8 @@ def lu(A: Any, *, pivot: bool = True) -> PLU:
     return PLU(permutation, lower, factors[..., :k, :].triu())
 
 
-def _require_pivots(pivot: bool) -> None:
+def require_pivots(pivot: bool) -> None:
+    """OperationError for factors without pivoting."""
     if not pivot:
         raise OperationError(
             "linalg.lu(pivot=False)",
@@ -191,58 +198,26 @@ def lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool =
     return solve(matrix.mH if adjoint else matrix, B, left=left)
 
 
-def svd(A: Any, full_matrices: bool = True) -> SVD:
+def svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> SVD:
     """Orthonormal U, singular values S, orthonormal Vh with U @ diag(S) @ Vh = A."""
+    _refuse_driver("svd", driver)
     return SVD(*_svd(A, full_matrices))
 
 
-def svdvals(A: Any) -> Any:
+def svdvals(A: Any, *, driver: str | None = None) -> Any:
     """The singular values, descending."""
+    _refuse_driver("svdvals", driver)
     return _svd(A, False)[1]
 
 
-def _cut(values: Any, shape: tuple, rtol: float | None, atol: float | None = None) -> Any:
-    """The singular values below which a matrix counts as singular."""
-    if rtol is None:
-        rtol = (
-            0.0
-            if atol
-            else finfo(values.dtype).eps * (shape[-1] if shape[-1] > shape[-2] else shape[-2])
+def _refuse_driver(name: str, driver: str | None) -> None:
+    if driver is not None:
+        raise OperationError(
+            f"linalg.{name}(driver={driver!r})",
+            f"torch.linalg.{name}: keyword argument `driver=` is only supported on CUDA inputs "
+            "with cuSOLVER backend.",
+            "leave it out",
         )
-    return (values[..., :1] * rtol).clamp(min=atol or 0.0)
-
-
-def pinv(A: Any, *, atol: float | None = None, rtol: float | None = None) -> Any:
-    """The pseudoinverse: small singular values count as zero."""
-    u, values, vh = _svd(A, False)
-    keep = values > _cut(values, tuple(A.shape), rtol, atol)
-    inverse = _where(keep, 1 / _where(keep, values, 1.0), 0.0)
-    return (vh.mH * inverse.unsqueeze(-2)) @ u.mH
-
-
-def matrix_rank(A: Any, *, atol: float | None = None, rtol: float | None = None) -> Any:
-    """How many singular values are not (almost) zero."""
-    values = svdvals(A)
-    return (values > _cut(values, tuple(A.shape), rtol, atol)).sum(-1)
-
-
-def lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = None) -> LstSq:
-    """X with the least |A @ X - B|, for A of full rank."""
-    vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and tuple(B.shape) == tuple(A.shape[:-1]))
-    right = B.unsqueeze(-1) if vector else B
-    tall = A.shape[-2] >= A.shape[-1]
-    if tall:
-        q, r = _qr(A, "reduced")
-        solution = _solve(r, q.mH @ right)
-    else:
-        solution = A.mH @ _solve(A @ A.mH, right)
-    gap = A @ solution - right
-    many = A.shape[-2] > A.shape[-1]
-    real = A.dtype.to_real()
-    residuals = (gap.abs() ** 2).sum(-2) if many else zeros(0, dtype=real)
-    rank = matrix_rank(A.detach()) if driver not in (None, "gels") else zeros(0).long()
-    found = solution.squeeze(-1) if vector else solution
-    return LstSq(found, residuals, rank, zeros(0, dtype=real))
 
 
 def vector_norm(
@@ -256,13 +231,26 @@ def matrix_norm(
     A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
 ) -> Any:
     """A norm of matrices: 'fro', 'nuc', inf, -inf, 1, -1, 2, -2."""
+    asked = f"linalg.matrix_norm({describe_value(A)}, {ord!r}, {dim})"
+    if A.ndim < 2:
+        raise ShapeError(
+            asked, "linalg.matrix_norm: The input tensor A must have at least 2 dimensions."
+        )
+    if isinstance(dim, int) or len(dim) != 2:
+        given = dim if isinstance(dim, int) else ", ".join(map(str, dim))
+        raise ShapeError(asked, f"linalg.matrix_norm: dim must be a 2-tuple. Got {given}")
     A = A if dtype is None else A.to(dtype)
     if ord == "fro":
         return _norm(A, 2, tuple(dim), keepdim)
     moved = A.movedim(tuple(dim), (-2, -1))
     if ord in ("nuc", 2, -2):
         values = svdvals(moved)
-        found = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord == 2 else values.amin(-1)
+        if ord == 2 and not values.shape[-1]:
+            found = values.sum(-1)
+        else:
+            found = (
+                values.sum(-1) if ord == "nuc" else values.amax(-1) if ord == 2 else values.amin(-1)
+            )
     elif ord in (1, -1, math.inf, -math.inf):
         sums = moved.abs().sum(-2 if abs(ord) == 1 else -1)
         found = sums.amax(-1) if ord > 0 else sums.amin(-1)
@@ -283,21 +271,24 @@ def norm(
     A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Any:
     """A vector norm, or a matrix norm when two dimensions and an order are given."""
+    asked = f"linalg.norm({describe_value(A)}, {ord!r}, {dim})"
     pair = isinstance(dim, (tuple, list)) and len(dim) == 2
     if ord is None:
         return vector_norm(A, 2, dim, keepdim, dtype=dtype)
-    if pair or (dim is None and A.ndim == 2):
+    if isinstance(dim, (tuple, list)) and len(dim) not in (1, 2):
+        raise ShapeError(
+            asked,
+            f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}",
+        )
+    if dim is None and A.ndim > 2 and not isinstance(ord, str):
+        raise ShapeError(
+            asked,
+            "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
+            f"{A.ndim}D.",
+        )
+    if pair or (dim is None and A.ndim == 2) or isinstance(ord, str):
         return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     return vector_norm(A, ord, dim, keepdim, dtype=dtype)
-
-
-def cond(A: Any, p: Any = None) -> Any:
-    """How many times a relative error can grow in solving with A."""
-    if p in (None, 2, -2):
-        values = svdvals(A)
-        largest, smallest = values[..., 0], values[..., -1]
-        return smallest / largest if p == -2 else largest / smallest
-    return matrix_norm(A, p) * matrix_norm(_inv(A), p)
 
 
 def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
@@ -306,9 +297,22 @@ def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
 
 
 def multi_dot(tensors: Any) -> Any:
-    """The product of several matrices, from the left."""
-    result = tensors[0]
-    for tensor in tensors[1:]:
+    """The product of several matrices, from the left; the first and the last may be vectors."""
+    given, wrong = list(tensors), ""
+    if len(given) < 2:
+        wrong = f"expected at least 2 tensors but got {len(given)}"
+    for at, each in enumerate(given):
+        ends = at in (0, len(given) - 1)
+        if not wrong and not (each.ndim == 2 or (ends and each.ndim == 1)):
+            place = "the first tensor" if at == 0 else "the last tensor" if ends else f"tensor {at}"
+            wrong = f"{place} must be {'1D or ' * ends}2D but got {each.ndim}D"
+        if not wrong and each.dtype is not given[0].dtype:
+            wrong = f"all tensors must have be the same dtype but tensor 0 is {given[0].dtype} and "
+            wrong += f"tensor {at} {each.dtype}"
+    if wrong:
+        raise OperationError("linalg.multi_dot()", f"multi_dot(): {wrong}")
+    result = given[0]
+    for tensor in given[1:]:
         result = _matmul(result, tensor)
     return result
 
@@ -333,6 +337,9 @@ def matrix_exp(A: Any) -> Any:
 
 def vander(x: Any, *, N: int | None = None) -> Any:
     """Powers 0, 1, ... of the elements, one row for each."""
+    if N is not None and N <= 1:
+        raise OperationError(f"linalg.vander(N={N})", f"N must be greater than 1. Got {N}")
+    x = x if x.ndim else x.unsqueeze(0)
     return x.unsqueeze(-1) ** arange(x.shape[-1] if N is None else N)
 
 

@@ -7,11 +7,12 @@ Source: torch.linalg; Boeddeker et al. 2017, "On the computation of complex-valu
 eigenvectors); de Hoog et al. 2011, "The derivatives of LU factors"; Golub and Van Loan 2013, 3.4.
 """
 
+import math
+
 import numpy
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
-from minitorch2.errors import ShapeError
 from minitorch2.ops.linear_algebra import check_matrices, gaps_between, lapack, without_diagonal
 from minitorch2.ops.table import LIBRARY, Meta, defop, lookup
 
@@ -62,6 +63,7 @@ defop(
     effects="may_fail",
     method=False,
     function=False,
+    columns=(1,),
     host="LAPACK's",
     torch="torch.linalg.eig",
     doc="Complex eigenvalues and eigenvectors of any square matrix.",
@@ -76,7 +78,7 @@ def _lu(a):
     All matrices of a batch go through each step together.
     """
     *batch, m, n = a.shape
-    lu = a.reshape(-1, m, n).copy()
+    lu = a.reshape(math.prod(batch), m, n).copy()
     order = numpy.tile(numpy.arange(m), (len(lu), 1))
     pivots = numpy.zeros((len(lu), min(m, n)), numpy.int32)
     each = numpy.arange(len(lu))
@@ -104,20 +106,30 @@ def _infer_lu(self):
 
 
 def _lu_vjp(s, g, *_):
-    """Of square matrices: P L^-H (tril(L^H gL, -1) + triu(gU U^H)) U^-H."""
+    """Of the leading square: P L^-H (tril(L^H gL - gV V^H, -1) + triu(gU U^H - W^H gW)) U^-H.
+
+    V is what U has to the right of the square, W what L has below it; one of them is empty.
+    """
     lu, _, order = s.results
     m, n = s.self.shape[-2:]
-    if m != n:
-        raise ShapeError(
-            f"the backward of linalg.lu of {m} by {n} matrices",
-            "it is defined here for square matrices only",
-            "factor a square matrix",
-        )
-    lower = lu.tril(-1) + _diagonal(_op("full", tuple(lu.shape[:-1]), 1, lu.dtype, lu.device))
-    upper = lu.triu()
-    inner = (lower.mH @ g.tril(-1)).tril(-1) + (g.triu() @ upper.mH).triu()
-    left = _op("linalg_solve", lower.mH, inner)
+    k = min(m, n)
+    square, to_square = (each.narrow(-2, 0, k).narrow(-1, 0, k) for each in (lu, g))
+    one = _op("full", tuple(square.shape[:-1]), 1, lu.dtype, lu.device)
+    lower, upper = square.tril(-1) + _diagonal(one), square.triu()
+    below = lower.mH @ to_square.tril(-1)
+    above = to_square.triu() @ upper.mH
+    if n > k:
+        right, to_right = (each.narrow(-1, k, n - k) for each in (lu, g))
+        below = below - to_right @ right.mH
+    if m > k:
+        under, to_under = (each.narrow(-2, k, m - k) for each in (lu, g))
+        above = above - under.mH @ to_under
+    left = _op("linalg_solve", lower.mH, below.tril(-1) + above.triu())
     found = _op("linalg_solve", upper, left.mH).mH
+    if n > k:
+        found = _op("cat", (found, _op("linalg_solve", lower.mH, to_right)), -1)
+    if m > k:
+        found = _op("cat", (found, _op("linalg_solve", upper, to_under.mH).mH), -2)
     back = _op("argsort", order, -1, False, False).unsqueeze(-1)
     return _op("gather", found, -2, _op("expand", back, tuple(found.shape)))
 
@@ -133,6 +145,7 @@ defop(
     precision="full",
     method=False,
     function=False,
+    columns=(0,),
     host="elimination goes column by column",
     torch="torch.linalg.lu_factor",
     doc="The triangular factors in one matrix, the exchanges of rows (from 1), the rows' order.",

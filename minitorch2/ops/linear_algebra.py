@@ -10,7 +10,7 @@ al. 2017, "Auto-differentiating linear algebra" (QR, SVD, eigenvalues).
 import numpy
 
 from minitorch2.dispatch import call
-from minitorch2.errors import DtypeError, LinearAlgebraError, ShapeError
+from minitorch2.errors import DtypeError, LinearAlgebraError, OperationError, ShapeError
 from minitorch2.layouts import broadcast_shapes
 from minitorch2.ops.arithmetic import real_part
 from minitorch2.ops.infer import describe_value
@@ -28,14 +28,58 @@ def lapack(function, name):
         try:
             found = function(*args)
         except numpy.linalg.LinAlgError as problem:
-            raise LinearAlgebraError(
-                f"linalg.{name}", f"the input is singular or not fit for it: {problem}"
-            ) from problem
+            raise LinearAlgebraError(f"linalg.{name}()", _failure(name, args[0])) from problem
         if isinstance(found, tuple):
             return tuple(numpy.asarray(each) for each in found)
         return numpy.asarray(found)
 
     return eager
+
+
+def failing_minor(matrix):
+    """The order of the first leading minor that is not positive; 0 if none is."""
+    for k in range(1, len(matrix) + 1):
+        try:
+            numpy.linalg.cholesky(matrix[:k, :k])
+        except numpy.linalg.LinAlgError:
+            return k
+    return 0
+
+
+def failing_pivot(matrix):
+    """The place (from 1) of the first zero on the diagonal after elimination; 0 without one."""
+    rest = matrix.copy()
+    for k in range(len(rest)):
+        best = k + numpy.abs(rest[k:, k]).argmax()
+        rest[[k, best]] = rest[[best, k]]
+        if rest[k, k] == 0:
+            return k + 1
+        rest[k + 1 :] -= rest[k + 1 :, k, None] / rest[k, k] * rest[k]
+    return 0
+
+
+# Of each function: how a matrix fails, and torch's words for it.
+FAILURES = {
+    "inv": (failing_pivot, "The diagonal element {} is zero, the inversion could not be completed "
+            "because the input matrix is singular."),
+    "solve": (failing_pivot, "The solver failed because the input matrix is singular."),
+    "cholesky": (failing_minor, "The factorization could not be completed because the input is not "
+                 "positive-definite (the leading minor of order {} is not positive-definite)."),
+}  # fmt: skip
+
+
+def _failure(name, a):
+    """Which matrix LAPACK could not take, and why."""
+    test, words = FAILURES.get(name, (None, ""))
+    if test is None:
+        finite = bool(numpy.isfinite(a).all())
+        reason = "is ill-conditioned" if finite else "contained non-finite values"
+        return f"linalg.{name}: The algorithm failed to converge because the input matrix {reason}."
+    flat = a.reshape(-1, *a.shape[-2:])
+    numbers = [test(matrix) for matrix in flat]
+    at = next((at for at, number in enumerate(numbers) if number), 0)
+    batch = f"(Batch element {at}): " if a.ndim > 2 else ""
+    return f"linalg.{name}: {batch}" + words.format(numbers[at] or a.shape[-1])
 
 
 def check_matrices(self, name, square=True):
@@ -64,7 +108,7 @@ def check_matrices(self, name, square=True):
         )
 
 
-def _library(signature, function, infer, vjp, saves, doc, conjugates=True):
+def _library(signature, function, infer, vjp, saves, doc, conjugates=True, columns=()):
     name = signature.partition("(")[0].removeprefix("linalg_")
     defop(
         signature,
@@ -80,6 +124,7 @@ def _library(signature, function, infer, vjp, saves, doc, conjugates=True):
         function=False,
         host="LAPACK's",
         conjugates=conjugates,
+        columns=columns,
         torch=f"torch.linalg.{name}",
     )
 
@@ -140,6 +185,7 @@ _library(
     lambda s, g: -(s.result.mT @ g @ s.result.mT),
     "result",
     "The inverse matrix.",
+    columns=(0,),
 )
 
 
@@ -195,6 +241,7 @@ _library(
     _solve_vjp,
     "self other result",
     "X with self @ X = other.",
+    columns=(0,),
 )
 
 
@@ -219,25 +266,59 @@ _library(
     "result",
     "The lower triangular L with L @ L.mH = self.",
     conjugates=False,
+    columns=(0,),
 )
 
 
 def _infer_qr(self, mode):
     check_matrices(self, "qr", square=False)
     *batch, m, n = self.shape
+    if mode not in ("reduced", "complete", "r"):
+        raise OperationError(
+            f"linalg.qr({describe_value(self)}, {mode!r})",
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', "
+            "or 'complete'",
+            "name one of them",
+        )
     k = m if mode == "complete" else min(m, n)
-    return Meta((*batch, m, k), self.dtype), Meta((*batch, k, n), self.dtype)
+    return Meta((0,) if mode == "r" else (*batch, m, k), self.dtype), Meta(
+        (*batch, k, n), self.dtype
+    )
+
+
+def _qr(a, mode):
+    if mode == "r":
+        return numpy.zeros(0, a.dtype), numpy.linalg.qr(a, "r")
+    if mode == "complete" and not a.shape[-1]:  # nothing to be orthogonal to
+        m = a.shape[-2]
+        return numpy.broadcast_to(numpy.eye(m, dtype=a.dtype), (*a.shape[:-1], m)), a.copy()
+    return tuple(numpy.linalg.qr(a, mode))
 
 
 def _qr_vjp(s, to_q, to_r):
     q, r = s.results
     m, n = s.self.shape[-2:]
-    if m < n or s.mode != "reduced":
-        raise ShapeError(
-            f"the backward of linalg.qr of {m} by {n} matrices, mode={s.mode!r}",
-            "it is not defined for more columns than rows, or complete factors",
-            "use mode='reduced' on tall matrices",
+    if s.mode == "r" or (s.mode == "complete" and m > n):
+        wrong = (
+            "The derivative of linalg.qr depends on Q, which is not computed when mode='r'"
+            if s.mode == "r"
+            else "The QR decomposition is not differentiable when mode='complete' and nrows > ncols"
         )
+        raise OperationError(
+            f"the backward of linalg.qr of {m} by {n} matrices, mode={s.mode!r}",
+            wrong,
+            "use mode='reduced'",
+        )
+    if m >= n:
+        return _tall_qr_vjp(q, r, to_q, to_r)
+    first, rest = r.narrow(-1, 0, m), to_r.narrow(-1, m, n - m)
+    to_rest = q @ rest  # A = Q [U, V]: the right part is Q V, the left one factors by itself
+    to_q = to_q + s.self.narrow(-1, m, n - m) @ rest.mH
+    to_first = _tall_qr_vjp(q, first, to_q, to_r.narrow(-1, 0, m))
+    return _op("cat", (to_first, to_rest), -1)
+
+
+def _tall_qr_vjp(q, r, to_q, to_r):
     middle = r @ to_r.mH - to_q.mH @ q
     lower = middle.tril(-1)
     diagonal = real_part(middle.diagonal(0, -2, -1))
@@ -248,12 +329,13 @@ def _qr_vjp(s, to_q, to_r):
 
 _library(
     "linalg_qr(Tensor self, str mode='reduced') -> (Tensor Q, Tensor R)",
-    lambda a, mode: tuple(numpy.linalg.qr(a, mode)),
+    _qr,
     _infer_qr,
     _qr_vjp,
-    "results",
+    "self results",
     "An orthonormal Q and an upper triangular R with Q @ R = self.",
     conjugates=False,
+    columns=(0, 1),
 )
 
 
@@ -267,6 +349,11 @@ def gaps_between(values):
 
 def _infer_eigh(self, uplo):
     check_matrices(self, "eigh")
+    if uplo.upper() not in ("L", "U"):
+        raise OperationError(
+            f"linalg.eigh(UPLO={uplo!r})",
+            f"Expected UPLO argument to be 'L' or 'U', but got {uplo}",
+        )
     values = Meta(tuple(self.shape[:-1]), self.dtype.to_real())
     return values, Meta(tuple(self.shape), self.dtype)
 
@@ -287,6 +374,7 @@ _library(
     "results",
     "Eigenvalues (ascending) and eigenvectors of a symmetric or Hermitian matrix.",
     conjugates=False,
+    columns=(1,),
 )
 
 
@@ -340,4 +428,5 @@ _library(
     "results",
     "Orthonormal U and Vh and singular values S with U @ diag(S) @ Vh = self.",
     conjugates=False,
+    columns=(0, 2),
 )

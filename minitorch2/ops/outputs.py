@@ -71,7 +71,10 @@ def into(name: str, out: Any, found: Any) -> Any:
     _refuse_gradients(name, (*results, *targets))
     for target, result in zip(targets, results, strict=True):
         _write(name, target, result)
-    return out if isinstance(found, Tensor) else type(found)(targets)
+    if isinstance(found, Tensor):
+        return out
+    named = hasattr(found, "_fields")
+    return type(found)(*targets) if named else type(found)(targets)  # type: ignore[call-arg]
 
 
 def with_out(function: Callable, name: str = "") -> Callable:
@@ -115,7 +118,7 @@ def _flat(value: Any) -> list[Any]:
 
 def _write(name: str, target: Tensor, result: Tensor) -> None:
     asked = f"{name}() with out={describe_value(target)}"
-    if name in EXACT and target.dtype is not result.dtype:
+    if (name in EXACT or name.startswith("linalg.")) and target.dtype is not result.dtype:
         raise DtypeError(
             asked,
             f"Expected out tensor to have dtype {result.dtype}, but got {target.dtype} instead",

@@ -80,6 +80,7 @@ class Op:
                their defaults and `check` has nothing to say, for rows where it is less
     check      pointwise: (op, arguments) -> None, raises where torch refuses further
     keeps      whether the result is laid out as the first tensor is (a copy of it)
+    columns    which results are matrices stored column by column, as LAPACK leaves them
     host       why kernels leave it to its eager rule, for those that do
     precision  what autocast does with its tensors: 'lower' (16 bits), 'full' (32) or ''
     effects    'random', 'may_fail', 'writes' or ''
@@ -107,6 +108,7 @@ class Op:
     usual: Callable | None = None
     check: Callable | None = None
     keeps: bool = False
+    columns: tuple[int, ...] = ()
     effects: str = ""
     precision: str = ""
     host: str = ""

@@ -56,7 +56,7 @@ DIFFERENCES = (
         "which of several equal elements is named is open; torch's own dtypes disagree",
     ),
     Difference(
-        "linalg_(svd|eig|qr|det|lu_parts)|slogdet",
+        "linalg_(svd|eigh?|qr|det|lu_parts)|slogdet",
         "values differ|gradient",
         "signs of vectors are free, factors of singular matrices too; test_linalg.py has the rest",
     ),

@@ -1,4 +1,4 @@
-"""Brackets, gather, scatter and what else picks elements: every line with torch and with minitorch2."""
+"""Brackets, gather, scatter and whatever picks elements: each line with torch and minitorch2."""
 
 import pytest
 
