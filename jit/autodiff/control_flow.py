@@ -24,7 +24,7 @@ from minitorch2.autograd.graph import Spec, edge_of, spec_of, zeros_like_spec
 from minitorch2.dispatch import call, state
 from minitorch2.errors import CompileError
 from minitorch2.jit.autodiff.tracer import Tracer
-from minitorch2.jit.ir.graph import Graph, Value
+from minitorch2.jit.ir.graph import Graph, Node, Value, renamed_args, renumbered, with_nodes
 from minitorch2.jit.ir.types import TensorType
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
@@ -55,6 +55,8 @@ class Controls:
 
     def emit(self, op: str, args: tuple) -> tuple[Tensor, ...]:
         """A node over functional graphs; its results know their backward."""
+        if op == "custom_gradient":
+            return _custom(self, args)
         operands = _tensors(args)
         live = state.grad_enabled and any(fake.requires_grad for fake in operands)
         if not live:
@@ -110,6 +112,11 @@ class Controls:
             return [values[value.id] for value in _outputs(graph)]
 
         return self.traced(graph.name, [each.value.type for each in graph.inputs], build)
+
+    def inlined(self, graph: Graph, inputs: Sequence[Any], records: bool) -> tuple[Tensor, ...]:
+        """What a graph of the arguments gives, replayed here."""
+        values = self.replay(graph, self.tracer, list(inputs), self.tracer.made_by, records)
+        return tuple(values[value.id] for value in _outputs(graph))
 
     def traced(
         self, name: str, types: Sequence[Any], build: Callable[[Tracer, list[Any]], list[Any]]
@@ -346,6 +353,59 @@ class _Places:
     rows: tuple[int, ...]
     around: tuple[int, ...]
     arriving: tuple[int, ...]
+
+
+def _custom(controls: Controls, args: tuple) -> tuple[Tensor, ...]:
+    """A custom gradient: kept as a node until the joint graph is traced, where the user's backward
+    is replayed in place of the engine's; the forward alone where nobody wants gradients."""
+    forward, backward, operands, outputs, inner, outer, places, fixed = args
+    live = state.grad_enabled and any(fake.requires_grad for fake in operands)
+    if live and controls.tracer.made_by != "joint":
+        results = controls._add("custom_gradient", args)
+    else:
+        results = controls.inlined(forward, operands, False)
+    if not live:
+        return results
+
+    def back(grads: tuple) -> tuple:
+        given = [grads[place] for place in range(outputs) if place not in fixed]
+        saved = [results[n] for n in inner]
+        around = [operands[n] for n in outer]
+        found = controls.inlined(backward, [*saved, *given, *around], state.grad_enabled)
+        return tuple(None if place < 0 else found[place] for place in places)
+
+    node = ControlNode("custom_gradient", operands, results, back)
+    for place in range(outputs):
+        if place not in fixed:
+            results[place].set_history(node, place)
+    return results
+
+
+def without_custom_gradients(graph: Graph) -> Graph:
+    """The graph with the forward of each custom gradient in its place: nobody asks for gradients
+    any more."""
+    if all(node.op != "custom_gradient" for node in graph.nodes):
+        return graph
+    names: dict[Value, Any] = {}
+    nodes: list[Node] = []
+    for node in graph.nodes:
+        args = renamed_args(node.args, names)
+        if node.op != "custom_gradient":
+            nodes.append(replace(node, args=args))
+            continue
+        forward: Any = args[0]
+        operands: Any = args[2]
+        inside = {
+            declared.value: given for declared, given in zip(forward.inputs, operands, strict=True)
+        }
+        for each in forward.nodes:
+            results = tuple(Value(f"inlined{len(nodes)}_{n}", r.type)
+                            for n, r in enumerate(each.results))  # fmt: skip
+            nodes.append(replace(each, args=renamed_args(each.args, inside), results=results))
+            inside.update(zip(each.results, results, strict=True))
+        for result, found in zip(node.results, _outputs(forward), strict=True):
+            names[result] = inside[found]
+    return renumbered(with_nodes(graph, tuple(nodes), names))
 
 
 BACKWARDS: dict[str, Callable[[Controls, tuple], tuple[Tensor, ...]]] = {

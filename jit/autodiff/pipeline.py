@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from minitorch2.artifacts import emit
 from minitorch2.config import config
+from minitorch2.jit.autodiff.control_flow import without_custom_gradients
 from minitorch2.jit.autodiff.functionalize import Functional, functionalize
 from minitorch2.jit.autodiff.joint import Joint, make_joint
 from minitorch2.jit.autodiff.partition import partition
@@ -42,19 +43,21 @@ def compile_captured(
     emit("autodiff.functional", unit, functional.graph)
     joint = make_joint(functional) if any(requires_grad) else None
     if joint is None:
-        return _inference(functional, executor, unit, options)
+        trains = any(node.op == "gradients" for node in captured.nodes)
+        return _inference(functional, executor, unit, options, trains)
     _check(joint.graph)
     emit("autodiff.joint", unit, joint.graph)
     return _training(functional, joint, executor, unit, options)
 
 
 def _inference(
-    functional: Functional, executor: Executor, unit: str, options: PassOptions
+    functional: Functional, executor: Executor, unit: str, options: PassOptions, trains: bool
 ) -> CompiledProgram:
-    graph = _without_modes(functional.graph)
+    """A program that nobody differentiates; one that `trains` holds a backward itself."""
+    graph = without_custom_gradients(_without_modes(functional.graph))
     if options.run:
         graph = optimize(graph, options, unit)
-    if options.memory_budget < 1.0:
+    if options.memory_budget < 1.0 or trains:
         smaller = rematerialize(graph, options.memory_budget)
         graph = smaller.graph
         _check(graph)

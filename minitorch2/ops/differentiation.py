@@ -12,7 +12,7 @@ Source: JAX's `vjp` inside a traced function; torch.autograd.grad.
 from minitorch2.autograd.engine import run_backward
 from minitorch2.autograd.function import Function
 from minitorch2.dispatch import call
-from minitorch2.ops.table import COMPOSITE, defop, lookup
+from minitorch2.ops.table import COMPOSITE, CONTROL, defop, lookup
 
 
 def _gradients(outputs, starts, inputs, retain_graph, create_graph):
@@ -40,13 +40,15 @@ defop(
 
 
 def _custom_gradient(forward, backward, operands, outputs, inner, outer, places, fixed):
+    found: list = []
+
     class Custom(Function):
         """The two functions as one operation."""
 
         @staticmethod
         def forward(ctx, *given):
-            found = tuple(forward(*given))
-            results = found[:outputs]
+            found.extend(forward(*given))
+            results = tuple(found[:outputs])
             ctx.save_for_backward(*(found[n] for n in inner), *(given[n] for n in outer))
             ctx.mark_non_differentiable(*(results[n] for n in fixed))
             return results
@@ -55,26 +57,28 @@ def _custom_gradient(forward, backward, operands, outputs, inner, outer, places,
         def backward(ctx, *grads):
             saved = ctx.saved_tensors
             live = [grad for place, grad in enumerate(grads) if place not in fixed]
-            found = backward(*saved[: len(inner)], *live, *saved[len(inner) :])
-            return tuple(None if place < 0 else found[place] for place in places)
+            gradients = backward(*saved[: len(inner)], *live, *saved[len(inner) :])
+            return tuple(None if place < 0 else gradients[place] for place in places)
 
-    return Custom.apply(*operands)
+    results = Custom.apply(*operands)
+    return (*results, *found[outputs:])
 
 
 def _infer_custom_gradient(forward, backward, operands, outputs, inner, outer, places, fixed):
-    return tuple(forward(*operands))[:outputs]
+    return tuple(forward(*operands))
 
 
 defop(
     "custom_gradient(any forward, any backward, Tensor[] operands, int outputs, any inner, "
     "any outer, any places, any fixed) -> Tensor[]",
-    COMPOSITE,
+    CONTROL,
     decomp=_custom_gradient,
     infer=_infer_custom_gradient,
+    host="Python calls the compiled graphs among its arguments",
     method=False,
     function=False,
     torch="torch.autograd.Function.apply",
-    doc="The first `outputs` results of `forward`, whose gradients `backward` gives: it is called "
-    "with the results `inner`, the gradients of the results that are not `fixed`, and the operands "
-    "`outer`; `places` says which of its results belongs to each operand, -1 for none.",
+    doc="The results of `forward`; `backward` gives the gradients of the first `outputs` of them: "
+    "it is called with the results `inner`, the gradients of those that are not `fixed`, and the "
+    "operands `outer`; `places` says which of its results belongs to each operand, -1 for none.",
 )

@@ -105,7 +105,10 @@ def map_add(machine: Machine, frame: Frame, ins: Instruction) -> None:
 
 @handles("LIST_EXTEND")
 def list_extend(machine: Machine, frame: Frame, ins: Instruction) -> None:
-    values = frame.stack.pop()
+    values = machine.real(frame.stack.pop())
+    kind = values.python_type()
+    if not hasattr(kind, "__iter__") and not hasattr(kind, "__getitem__"):
+        machine.type_error(f"Value after * must be an iterable, not {kind.__name__}")
     machine.real(frame.stack[-ins.argument]).call_method(machine, "extend", [values], {})
 
 

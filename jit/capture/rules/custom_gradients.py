@@ -165,9 +165,9 @@ class _Call:
             tuple(operands.index(value) for value in back.around),
             tuple(places.get(value, -1) for value in operands), fixed,
         )  # fmt: skip
-        live = [place not in fixed for place in range(count)]
-        fakes = new_node(machine, "custom_gradient", args, part.fakes[:count], live, operands)
-        found = [machine.from_python(fake) for fake in fakes]
+        live = [place < count and place not in fixed for place in range(len(part.fakes))]
+        fakes = new_node(machine, "custom_gradient", args, part.fakes, live, operands)
+        found = [machine.from_python(fake) for fake in fakes[:count]]
         return found[0] if self.single else machine.tuple_of(found)
 
     def _take(self, output: Value) -> None:

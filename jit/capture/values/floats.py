@@ -11,6 +11,7 @@ import math
 import operator
 from typing import TYPE_CHECKING, Any
 
+from minitorch2.dtypes import result_type
 from minitorch2.jit import guards as kinds
 from minitorch2.jit.capture.source import Source
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
@@ -132,13 +133,29 @@ def is_floating(value: Value) -> bool:
     return isinstance(value, TensorValue) and value.fake.dtype.is_floating_point
 
 
+def beside(machine: Machine, value: FloatValue, operands: Arguments) -> Any:
+    """The tensor of a varying float among the operands of an operation.
+
+    A number gives way to the dtype of every tensor, a 0-d float64 tensor to that of floating
+    tensors with dimensions only; where there is none of those, it is converted.
+    """
+    fakes = [each.fake for each in operands if isinstance(each, TensorValue)]
+    made = value.tensor()
+    if any(fake.ndim and fake.dtype.is_floating_point for fake in fakes):
+        return made
+    return machine.run_lowered(Tensor.to, [made, result_type(*fakes)], {})
+
+
 def float_arithmetic(machine: Machine, symbol: str, function: Any, operands: Arguments) -> Any:
     """The result of an operator with a varying float among its operands; None: look at it."""
     floats = [each for each in operands if isinstance(each, FloatValue) and not each.is_known()]
     if not floats or symbol not in SYMBOLS:
         return None
     if any(is_floating(each) for each in operands):
-        plain = [each.tensor() if each in floats else each.lower(machine) for each in operands]
+        plain = [
+            beside(machine, each, operands) if each in floats else each.lower(machine)
+            for each in operands
+        ]
         return machine.from_python(machine.run_lowered(function, plain, {}))
     numbers = []
     for each in operands:
@@ -169,7 +186,7 @@ def lowered_operands(machine: Machine, op: Any, args: Arguments) -> list[Any] | 
     plain = []
     for each, parameter in zip(args, op.signature.parameters, strict=False):
         if isinstance(each, FloatValue) and not each.is_known() and parameter.type == "Operand":
-            plain.append(each.tensor())
+            plain.append(beside(machine, each, args))
         else:
             plain.append(each.lower(machine))
     return plain if len(plain) == len(args) else None

@@ -5,7 +5,7 @@ import pytest
 import minitorch2 as torch
 from minitorch2.autograd import Function
 from minitorch2.utils.checkpoint import checkpoint
-from tests.jit.language.judging import Programs
+from tests.jit.language.judging import BACKENDS, Programs
 
 program = Programs()
 SEEN: list = []
@@ -269,7 +269,25 @@ def dropout_in_checkpoint(w, x):
     return checkpoint(run, x, use_reentrant=False)
 
 
-@pytest.mark.parametrize("backend", ["interpreter", "numba", "eager"])
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", program.names)
 def test_programs(name, backend):
     program.judge(name, backend)
+
+
+OUTSIDE = [name for name in program.names if f"{name}, backward" in program.names]
+
+
+@pytest.mark.parametrize("backend", ["interpreter", "numba", "eager"])
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_a_backward_from_outside(name, backend):
+    found = []
+    for compiling in (lambda fn: fn, lambda fn: torch.compile(fn, backend=backend)):
+        fn, arguments, observe = program.known[name][0]()
+        run = compiling(fn)
+        for _ in range(2):
+            out = run(*arguments())
+            out = out[0] if isinstance(out, tuple) else out
+            (out * torch.arange(out.numel()).reshape(out.shape)).sum().backward()
+        found.append([None if grad is None else grad.tolist() for grad in observe()[:2]])
+    assert found[0] == found[1]
