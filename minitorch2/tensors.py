@@ -193,36 +193,12 @@ class Tensor:
     @grad.setter
     def grad(self, value: "Tensor | None") -> None:
         if value is not None:
-            self._check_grad(value)
+            _check_grad(self, value)
         self._grad = value
 
     @grad.deleter
     def grad(self) -> None:
         self._grad = None
-
-    def _check_grad(self, value: "Tensor") -> None:
-        if not isinstance(value, Tensor):
-            raise TypeError(
-                "assigned grad expected to be a Tensor or None but got grad of type "
-                f"{type(value).__name__}"
-            )
-        if value is self:
-            raise AutogradError("x.grad = x", "can't assign Variable as its own grad")
-        if value.shape != self.shape:
-            raise AutogradError(
-                f"x.grad = tensor of shape {list(value.shape)}",
-                f"assigned grad has data of a different size: attempting to assign a gradient of "
-                f"size {list(value.shape)} to a tensor of size {list(self.shape)}",
-                "assign a gradient of x's own shape",
-            )
-        wanted = self.grad_dtype if self._node is None else self.dtype
-        if wanted is not None and value.dtype is not wanted:
-            raise AutogradError(
-                f"x.grad = tensor of dtype {value.dtype}",
-                f"attempting to assign a gradient with dtype '{_NAMES.get(value.dtype.name)}' to a "
-                f"tensor with grad_dtype '{_NAMES.get(wanted.name)}'",
-                "convert the gradient, or set x.grad_dtype",
-            )
 
     @property
     def grad_dtype(self) -> "dtypes.dtype | None":
@@ -335,6 +311,32 @@ class Tensor:
         __int__: Any
         __bool__: Any
         __index__: Any
+
+
+def _check_grad(self: Tensor, value: Tensor) -> None:
+    """Refuse a gradient that is not one of this tensor."""
+    if not isinstance(value, Tensor):
+        raise TypeError(
+            "assigned grad expected to be a Tensor or None but got grad of type "
+            f"{type(value).__name__}"
+        )
+    if value is self:
+        raise AutogradError("x.grad = x", "can't assign Variable as its own grad")
+    if value.shape != self.shape:
+        raise AutogradError(
+            f"x.grad = tensor of shape {list(value.shape)}",
+            f"assigned grad has data of a different size: attempting to assign a gradient of "
+            f"size {list(value.shape)} to a tensor of size {list(self.shape)}",
+            "assign a gradient of x's own shape",
+        )
+    wanted = self.grad_dtype if self._node is None else self.dtype
+    if wanted is not None and value.dtype is not wanted:
+        raise AutogradError(
+            f"x.grad = tensor of dtype {value.dtype}",
+            f"attempting to assign a gradient with dtype '{_NAMES.get(value.dtype.name)}' to a "
+            f"tensor with grad_dtype '{_NAMES.get(wanted.name)}'",
+            "convert the gradient, or set x.grad_dtype",
+        )
 
 
 _NAMES = {

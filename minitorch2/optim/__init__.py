@@ -6,6 +6,7 @@ optimizer        Optimizer: groups, state, one step
 sgd              gradient descent with momentum
 adam             Adam and AdamW
 adam_relatives   Adamax, NAdam and RAdam
+sparse_adam      SparseAdam, for sparse gradients
 rmsprop          RMSprop
 adagrad          Adagrad and Adadelta
 rprop            Rprop and ASGD
@@ -25,3 +26,4 @@ from minitorch2.optim.optimizer import Optimizer
 from minitorch2.optim.rmsprop import RMSprop
 from minitorch2.optim.rprop import ASGD, Rprop
 from minitorch2.optim.sgd import SGD
+from minitorch2.optim.sparse_adam import SparseAdam

@@ -9,6 +9,7 @@ Source: Kingma & Ba 2015; Loshchilov & Hutter 2019; Reddi et al. 2018 (amsgrad);
 
 from typing import Any
 
+from minitorch2.errors import ArgumentValueError
 from minitorch2.optim.optimizer import (
     Optimizer,
     counted,
@@ -17,6 +18,7 @@ from minitorch2.optim.optimizer import (
     square_root,
     zeros_like_parameter,
 )
+from minitorch2.tensors import Tensor
 
 
 class Adam(Optimizer):
@@ -38,6 +40,7 @@ class Adam(Optimizer):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ):
+        _check_tensors(lr, betas, bool(foreach) and not capturable)
         require("learning rate", lr, lr >= 0.0)
         require("epsilon", eps, eps >= 0.0)
         require("beta parameter at index 0", betas[0], 0.0 <= betas[0] < 1.0)
@@ -86,6 +89,22 @@ class Adam(Optimizer):
         size = lr / (1 - beta1**step)
         scale = square_root(1 - beta2**step)
         parameter.sub_(mean / (square.sqrt() / scale + group["eps"]) * size)
+
+
+def _check_tensors(lr: Any, betas: Any, only_numbers: bool) -> None:
+    """Rates and betas may be tensors, of one element, and not beside foreach alone."""
+    if isinstance(betas[0], Tensor) != isinstance(betas[1], Tensor):
+        raise ArgumentValueError("Adam(betas)", "betas must be either both floats or both Tensors")
+    for name, value in (("lr", lr), ("betas[0]", betas[0]), ("betas[1]", betas[1])):
+        if not isinstance(value, Tensor):
+            continue
+        if only_numbers:
+            raise ArgumentValueError(
+                f"Adam({name}=Tensor)",
+                f"{name} as a Tensor is not supported for capturable=False and foreach=True",
+            )
+        if value.numel() != 1:
+            raise ArgumentValueError(f"Adam({name}=Tensor)", f"Tensor {name} must be 1-element")
 
 
 class AdamW(Adam):

@@ -109,6 +109,7 @@ class NAdam(_AdamLike):
         capturable: bool = False,
         differentiable: bool = False,
     ):
+        require("momentum_decay", momentum_decay, momentum_decay >= 0.0)
         settings = {
             "lr": lr,
             "betas": betas,

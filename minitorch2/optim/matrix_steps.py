@@ -31,10 +31,20 @@ class Adafactor(Optimizer):
         maximize: bool = False,
     ):
         require("learning rate", lr, lr >= 0.0)
-        require("beta2_decay", beta2_decay, beta2_decay <= 0.0)
-        require("epsilon1", eps[0], eps[0] is None or eps[0] >= 0.0)
-        require("epsilon2", eps[1], eps[1] >= 0.0)
-        require("clipping threshold d", d, d >= 1.0)
+        require(
+            "beta2_decay",
+            beta2_decay,
+            beta2_decay <= 0.0,
+            f"beta2_decay should be <= 0 but is: {beta2_decay}",
+        )
+        require(
+            "epsilon1",
+            eps[0],
+            eps[0] is None or eps[0] >= 0.0,
+            f"epsilon1 should be >= 0 but is: {eps[0]}",
+        )
+        require("epsilon2", eps[1], eps[1] >= 0.0, f"epsilon2 should be >= 0 but is: {eps[1]}")
+        require("d", d, d >= 1.0, f"Clipping threshold d should be >= 1 but is: {d}")
         require("weight_decay", weight_decay, weight_decay >= 0.0)
         settings = {
             "lr": lr,
@@ -99,7 +109,12 @@ class Muon(Optimizer):
         require("learning rate", lr, lr >= 0.0)
         require("momentum", momentum, momentum >= 0.0)
         require("weight_decay", weight_decay, weight_decay >= 0.0)
-        require("adjust_lr_fn", adjust_lr_fn, adjust_lr_fn in (None, "original", "match_rms_adamw"))
+        require(
+            "adjust_lr_fn",
+            adjust_lr_fn,
+            adjust_lr_fn in (None, "original", "match_rms_adamw"),
+            f"Adjust learning rate function {adjust_lr_fn} is not supported",
+        )
         settings = {
             "lr": lr,
             "weight_decay": weight_decay,

@@ -14,7 +14,10 @@ values: step counts are tensors, so a compiled training step need not be compile
 Source: torch.optim.Optimizer.
 """
 
+import copy
+import functools
 import math
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -24,15 +27,77 @@ from minitorch2.autograd.modes import enable_grad, no_grad
 from minitorch2.creation import zeros
 from minitorch2.dispatch import is_compiling
 from minitorch2.dtypes import float32, float64
-from minitorch2.errors import ArgumentTypeError, ArgumentValueError
+from minitorch2.errors import ArgumentTypeError, ArgumentValueError, OperationError
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
 
 _view_as_real, _view_as_complex = (lookup(f"view_as_{kind}").public for kind in ("real", "complex"))
 
 
+_EVERY_PRE: dict[int, Callable] = {}  # hooks on every optimizer's step
+_EVERY_POST: dict[int, Callable] = {}
+HOOKS = (
+    "_step_pre_hooks",
+    "_step_post_hooks",
+    "_state_dict_pre_hooks",
+    "_state_dict_post_hooks",
+    "_load_state_dict_pre_hooks",
+    "_load_state_dict_post_hooks",
+)
+
+
+class _Required:
+    """The default of a setting that each group has to give."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _Required()
+
+
+def register_optimizer_step_pre_hook(hook: Callable) -> RemovableHandle:
+    """Call `hook(optimizer, args, kwargs)` before each step of every optimizer."""
+    return RemovableHandle(_EVERY_PRE, hook)
+
+
+def register_optimizer_step_post_hook(hook: Callable) -> RemovableHandle:
+    """Call `hook(optimizer, args, kwargs)` after each step of every optimizer."""
+    return RemovableHandle(_EVERY_POST, hook)
+
+
+def with_hooks(step: Callable) -> Callable:
+    """A `step` with the hooks around it."""
+
+    @functools.wraps(step)
+    def hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        for hook in [*_EVERY_PRE.values(), *self._step_pre_hooks.values()]:
+            changed = hook(self, args, kwargs)
+            if changed is None:
+                continue
+            if not (isinstance(changed, tuple) and len(changed) == 2):
+                raise OperationError(
+                    "a hook before step",
+                    f"must return None or a tuple of (new_args, new_kwargs), but got {changed}.",
+                )
+            args, kwargs = changed
+        found = step(self, *args, **kwargs)
+        for hook in [*self._step_post_hooks.values(), *_EVERY_POST.values()]:
+            hook(self, args, kwargs)
+        return found
+
+    hooked.hooked = True  # type: ignore[attr-defined]
+    return hooked
+
+
 class Optimizer:
     """Base class. Settings of a group that are missing come from `defaults`."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        step = cls.__dict__.get("step")
+        if step is not None and not hasattr(step, "hooked"):
+            cls.step = with_hooks(step)
 
     def __init__(self, params: Any, defaults: dict[str, Any]):
         if isinstance(params, Tensor):
@@ -42,11 +107,11 @@ class Optimizer:
                 "dicts, but got torch.Tensor",
                 "pass a list: [tensor]",
             )
+        _check_defaults(type(self).__name__, defaults)
         self.defaults = defaults
         self.state: dict[Any, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
-        self._step_pre_hooks: dict[int, Callable] = {}
-        self._step_post_hooks: dict[int, Callable] = {}
+        self._make_hooks()
         groups = list(params)
         if not groups:
             raise ArgumentValueError(
@@ -59,6 +124,19 @@ class Optimizer:
         for group in groups:
             self.add_param_group(group)
 
+    def _make_hooks(self) -> None:
+        for name in HOOKS:
+            self.__dict__.setdefault(name, {})
+
+    def __getstate__(self) -> dict[str, Any]:
+        names = "defaults", "state", "param_groups"
+        kept = {key: value for key, value in self.__dict__.items() if key not in HOOKS}
+        return {**{name: kept[name] for name in names}, **kept}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._make_hooks()
+
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Train more parameters: `{"params": [...], "lr": 0.01, ...}`."""
         if not isinstance(param_group, dict):
@@ -66,16 +144,34 @@ class Optimizer:
                 "add_param_group", f"param_group must be a dict, but got {type(param_group)}"
             )
         group = dict(param_group)
-        given = group["params"]
-        group["params"], names = _listed(given)
+        group["params"], names = _listed(group["params"])
         if names is not None:
             group["param_names"] = names
+        if self.param_groups and ("param_names" in self.param_groups[0]) != (names is not None):
+            raise ArgumentValueError(
+                "add_param_group",
+                "all optimizer param groups should be with/without names. cannot add param group "
+                + ("with" if names is not None else "without")
+                + " names to the optimizer",
+            )
         for parameter in group["params"]:
-            _check_parameter(parameter)
+            _check_parameter(parameter, bool(self.defaults.get("differentiable")))
         for name, value in self.defaults.items():
+            if value is required and name not in group:
+                raise ArgumentValueError(
+                    "add_param_group",
+                    "parameter group didn't specify a value of required optimization parameter "
+                    f"{name}",
+                )
             group.setdefault(name, value)
-        known = {id(p) for other in self.param_groups for p in other["params"]}
-        if known & {id(p) for p in group["params"]}:
+        own = {id(p) for p in group["params"]}
+        if len(own) != len(group["params"]):
+            warnings.warn(
+                "optimizer contains a parameter group with duplicate parameters; in future, this "
+                "will cause an error",
+                stacklevel=3,
+            )
+        if own & {id(p) for other in self.param_groups for p in other["params"]}:
             raise ArgumentValueError(
                 "add_param_group",
                 "some parameters appear in more than one parameter group",
@@ -95,22 +191,25 @@ class Optimizer:
         """Change one parameter (and its state) in place; to be overridden."""
         raise NotImplementedError(f"{type(self).__name__} must define update or step")
 
+    @with_hooks
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update every parameter that has a gradient; returns what `closure()` returned."""
-        for hook in list(self._step_pre_hooks.values()):
-            hook(self, (closure,), {})
         loss = None
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        with no_grad():
-            for group in self.param_groups:
-                for parameter in group["params"]:
-                    if parameter.grad is not None:
-                        self._update_one(parameter, group)
-        for hook in list(self._step_post_hooks.values()):
-            hook(self, (closure,), {})
+        if self.defaults.get("differentiable"):
+            self._update_all()
+        else:
+            with no_grad():
+                self._update_all()
         return loss
+
+    def _update_all(self) -> None:
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    self._update_one(parameter, group)
 
     def _update_one(self, parameter: Any, group: dict[str, Any]) -> None:
         state = self.state[parameter]
@@ -142,47 +241,88 @@ class Optimizer:
                         parameter.grad = parameter.grad.detach().zero_()
 
     def register_step_pre_hook(self, hook: Callable) -> RemovableHandle:
-        """Call `hook(optimizer, args, kwargs)` before each step."""
+        """Call `hook(optimizer, args, kwargs)` before each step; it may return other arguments."""
         return RemovableHandle(self._step_pre_hooks, hook)
 
     def register_step_post_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` after each step."""
         return RemovableHandle(self._step_post_hooks, hook)
 
+    def register_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> Any:
+        """Call `hook(optimizer)` before the state is collected."""
+        return _added(self._state_dict_pre_hooks, hook, prepend)
+
+    def register_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> Any:
+        """Call `hook(optimizer, state_dict)`; what it returns replaces the state dict."""
+        return _added(self._state_dict_post_hooks, hook, prepend)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> Any:
+        """Call `hook(optimizer, state_dict)`; what it returns is loaded in its place."""
+        return _added(self._load_state_dict_pre_hooks, hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> Any:
+        """Call `hook(optimizer)` after a state was loaded."""
+        return _added(self._load_state_dict_post_hooks, hook, prepend)
+
     # ---- saving and loading ------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
         """State and groups, with parameters replaced by their numbers in order."""
+        for hook in list(self._state_dict_pre_hooks.values()):
+            hook(self)
         numbers = {id(p): n for n, p in enumerate(_all_parameters(self.param_groups))}
         groups = [
             {**group, "params": [numbers[id(p)] for p in group["params"]]}
             for group in self.param_groups
         ]
         state = {numbers.get(id(p), p): value for p, value in self.state.items()}
-        return {"state": state, "param_groups": groups}
+        found = {"state": state, "param_groups": groups}
+        for hook in list(self._state_dict_post_hooks.values()):
+            changed = hook(self, found)
+            found = found if changed is None else changed
+        return found
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Restore what state_dict returned; the groups must have the same sizes."""
-        saved = state_dict["param_groups"]
-        ours = [len(group["params"]) for group in self.param_groups]
-        theirs = [len(group["params"]) for group in saved]
-        if ours != theirs:
-            raise ArgumentValueError(
-                f"{type(self).__name__}.load_state_dict(...)",
-                f"loaded state dict has groups of {theirs} parameters, the optimizer of {ours}",
-                "make the optimizer from the same parameters as when it was saved",
-            )
+        state_dict = dict(state_dict)
+        for hook in list(self._load_state_dict_pre_hooks.values()):
+            changed = hook(self, state_dict)
+            state_dict = state_dict if changed is None else changed
+        saved = copy.deepcopy(state_dict["param_groups"])
+        self._check_sizes(saved)
         numbers = [number for group in saved for number in group["params"]]
         by_number = dict(zip(numbers, _all_parameters(self.param_groups), strict=True))
         self.state = defaultdict(dict)
         for number, values in state_dict["state"].items():
             parameter = by_number.get(number)
             key = number if parameter is None else parameter
-            self.state[key] = {name: _fitted(name, v, parameter) for name, v in values.items()}
-        self.param_groups = [
-            {**new, "params": old["params"]}
-            for old, new in zip(self.param_groups, saved, strict=True)
-        ]
+            if isinstance(values, dict):
+                values = {name: _fitted(name, v, parameter) for name, v in values.items()}
+            self.state[key] = values
+        for old, new in zip(self.param_groups, saved, strict=True):
+            if "param_names" in old:
+                new.setdefault("param_names", old["param_names"])
+            new["params"] = old["params"]
+        self.param_groups = saved
+        for hook in list(self._load_state_dict_post_hooks.values()):
+            hook(self)
+
+    def _check_sizes(self, saved: list[dict[str, Any]]) -> None:
+        ours = [len(group["params"]) for group in self.param_groups]
+        theirs = [len(group["params"]) for group in saved]
+        if ours == theirs:
+            return
+        wrong = "loaded state dict has a different number of parameter groups"
+        if len(ours) == len(theirs):
+            wrong = (
+                "loaded state dict contains a parameter group that doesn't match the size of "
+                "optimizer's group"
+            )
+        raise ArgumentValueError(
+            f"{type(self).__name__}.load_state_dict(...)",
+            f"{wrong}: groups of {theirs} parameters, the optimizer has {ours}",
+            "make the optimizer from the same parameters as when it was saved",
+        )
 
     def __repr__(self) -> str:
         text = f"{type(self).__name__} ("
@@ -222,17 +362,46 @@ def _listed(given: Any) -> tuple[list[Any], list[str] | None]:
             "pass a list",
         )
     listed = list(given)
-    if listed and isinstance(listed[0], tuple):
+    named = [isinstance(each, tuple) for each in listed]
+    if any(named) and not all(named):
+        raise ArgumentValueError(
+            "add_param_group",
+            "all optimizer params should be with/without names. Some param names are missing",
+        )
+    if any(named):
         return [parameter for _, parameter in listed], [name for name, _ in listed]
     return listed, None
 
 
-def _check_parameter(parameter: Any) -> None:
+def _added(hooks: dict[int, Callable], hook: Callable, prepend: bool) -> RemovableHandle:
+    """Register a hook, last or first."""
+    others = dict(hooks)
+    handle = RemovableHandle(hooks, hook)
+    for key, other in others.items() if prepend else ():
+        del hooks[key]
+        hooks[key] = other
+    return handle
+
+
+def _check_defaults(name: str, defaults: dict[str, Any]) -> None:
+    """What torch asks of settings that most optimizers share."""
+    rate = defaults.get("lr")
+    if isinstance(rate, Tensor) and rate.numel() != 1:
+        raise ArgumentValueError(f"{name}(lr=Tensor)", "Tensor lr must be 1-element")
+    if defaults.get("fused") and defaults.get("foreach"):
+        raise OperationError(
+            f"{name}(fused=True)", "`fused` and `foreach` cannot be `True` together."
+        )
+    if defaults.get("fused") and defaults.get("differentiable"):
+        raise OperationError(f"{name}(fused=True)", "`fused` does not support `differentiable`")
+
+
+def _check_parameter(parameter: Any, differentiable: bool) -> None:
     if not isinstance(parameter, Tensor):
         raise ArgumentTypeError(
             "add_param_group", f"optimizer can only optimize Tensors, but got {type(parameter)}"
         )
-    if not parameter.is_leaf:
+    if not (differentiable or parameter.is_leaf or parameter._retains_grad):
         raise ArgumentValueError(
             "add_param_group",
             "can't optimize a non-leaf Tensor",
@@ -257,12 +426,15 @@ def _fitted(name: str, value: Any, parameter: Any) -> Any:
 # ---- what the updates share ------------------------------------------------------------------
 
 
-def require(name: str, value: Any, holds: bool) -> None:
-    """ArgumentValueError unless a setting is in its range."""
+def require(name: str, value: Any, holds: Any, wrong: str = "") -> None:
+    """ArgumentValueError unless a setting is in its range; `wrong` says it in other words."""
+    if isinstance(value, Tensor) and value.numel() != 1:
+        raise ArgumentValueError(f"an optimizer with {name}=Tensor", "Tensor lr must be 1-element")
     if not holds:
+        kind = "" if name == "learning rate" or name.startswith(("beta param", "eta")) else " value"
         raise ArgumentValueError(
             f"an optimizer with {name}={value}",
-            f"Invalid {name} value: {value}",
+            wrong or f"Invalid {name}{kind}: {value}",
             "see the range in torch.optim's documentation",
         )
 

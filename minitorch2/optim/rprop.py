@@ -39,7 +39,12 @@ class Rprop(Optimizer):
         differentiable: bool = False,
     ):
         require("learning rate", lr, lr >= 0.0)
-        require("eta values", etas, 0.0 < etas[0] < 1.0 < etas[1])
+        require(
+            "eta values",
+            etas,
+            0.0 < etas[0] < 1.0 < etas[1],
+            f"Invalid eta values: {etas[0]}, {etas[1]}",
+        )
         settings = {
             "lr": lr,
             "etas": etas,

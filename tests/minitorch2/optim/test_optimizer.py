@@ -132,7 +132,7 @@ def test_mistakes():
         torch.optim.SGD(torch.zeros(1))
     with pytest.raises(ValueError, match="non-leaf"):
         torch.optim.SGD([nn.Parameter(torch.ones(1)) * 2])
-    with pytest.raises(ValueError, match="Invalid learning rate value: -1"):
+    with pytest.raises(ValueError, match="Invalid learning rate: -1"):
         torch.optim.Adam([nn.Parameter(torch.ones(1))], lr=-1)
     small = torch.optim.SGD([nn.Parameter(torch.ones(1))])
     large = torch.optim.SGD(nn.Linear(1, 1).parameters())
