@@ -11,7 +11,7 @@ import math
 import operator
 from typing import TYPE_CHECKING, Any
 
-from minitorch2.dtypes import result_type
+from minitorch2.dtypes import dtype, float64, result_type
 from minitorch2.jit import guards as kinds
 from minitorch2.jit.capture.source import Source
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
@@ -133,17 +133,24 @@ def is_floating(value: Value) -> bool:
     return isinstance(value, TensorValue) and value.fake.dtype.is_floating_point
 
 
-def beside(machine: Machine, value: FloatValue, operands: Arguments) -> Any:
-    """The tensor of a varying float among the operands of an operation.
+def meeting_dtype(operands: Arguments) -> dtype | None:
+    """What a varying float becomes among the operands of an operation; None: its number counts.
 
     A number gives way to the dtype of every tensor, a 0-d float64 tensor to that of floating
-    tensors with dimensions only; where there is none of those, it is converted.
+    tensors with dimensions only; where there is none of those, it is converted. Beside tensors of
+    16 bits a number is rounded to 32 bits, which no tensor is.
     """
     fakes = [each.fake for each in operands if isinstance(each, TensorValue)]
+    floating = [fake for fake in fakes if fake.dtype.is_floating_point]
+    if any(fake.dtype.itemsize == 2 for fake in floating):
+        return None
+    return float64 if any(fake.ndim for fake in floating) else result_type(*fakes)
+
+
+def beside(machine: Machine, value: FloatValue, element: dtype) -> Any:
+    """The tensor of a varying float, in the dtype it has beside others."""
     made = value.tensor()
-    if any(fake.ndim and fake.dtype.is_floating_point for fake in fakes):
-        return made
-    return machine.run_lowered(Tensor.to, [made, result_type(*fakes)], {})
+    return made if element is float64 else machine.run_lowered(Tensor.to, [made, element], {})
 
 
 def float_arithmetic(machine: Machine, symbol: str, function: Any, operands: Arguments) -> Any:
@@ -152,8 +159,11 @@ def float_arithmetic(machine: Machine, symbol: str, function: Any, operands: Arg
     if not floats or symbol not in SYMBOLS:
         return None
     if any(is_floating(each) for each in operands):
+        element = meeting_dtype(operands)
+        if element is None:
+            return None
         plain = [
-            beside(machine, each, operands) if each in floats else each.lower(machine)
+            beside(machine, each, element) if each in floats else each.lower(machine)
             for each in operands
         ]
         return machine.from_python(machine.run_lowered(function, plain, {}))
@@ -181,12 +191,13 @@ def lowered_operands(machine: Machine, op: Any, args: Arguments) -> list[Any] | 
     """Arguments of an op with varying floats where it takes tensors or numbers alike."""
     if not any(isinstance(each, FloatValue) for each in args):
         return None
-    if not any(is_floating(each) for each in args):
+    element = meeting_dtype(args) if any(is_floating(each) for each in args) else None
+    if element is None:
         return None
     plain = []
     for each, parameter in zip(args, op.signature.parameters, strict=False):
         if isinstance(each, FloatValue) and not each.is_known() and parameter.type == "Operand":
-            plain.append(beside(machine, each, args))
+            plain.append(beside(machine, each, element))
         else:
             plain.append(each.lower(machine))
     return plain if len(plain) == len(args) else None
