@@ -40,6 +40,7 @@ def cache(context: click.Context) -> None:
         ("folder", str(disk.folder()) + ("" if disk.folder().is_dir() else " (not there yet)")),
         *((kind, str(sum(entry.kind == kind for entry in found))) for kind in KINDS),
         ("size", size_text(sum(entry.size for entry in found))),
+        ("at most", f"{size_text(int(disk.most_bytes()))} (MT2_CACHE_MB); what is used goes last"),
     ]
     page.table(rows, ("bold", ""))
     page.blank()

@@ -29,6 +29,7 @@ from minitorch2 import artifacts
 from minitorch2.compile_settings import counters, limits, settings
 from minitorch2.dispatch import state
 from minitorch2.errors import CompileError
+from minitorch2.garbage import rarely_collected
 from minitorch2.jit.autodiff.runtime import GraphFailed
 from minitorch2.jit.capture.attempt import call_through
 from minitorch2.jit.capture.captured import CapturedProgram
@@ -197,6 +198,7 @@ class CodeCache:
         self.entries = self.entries | {key: (*entries, entry)}
         return entry
 
+    @rarely_collected()
     def _compile(self, args: tuple, kwargs: dict[str, Any]) -> Entry:
         asked = settings.error_on_break
         counters["frames"]["total"] += 1

@@ -24,7 +24,7 @@ from __future__ import annotations
 import builtins
 import itertools
 import linecache
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -383,6 +383,26 @@ def plain_guard(
     """A guard given by its test; objects are passed as keywords."""
     expected = facts.pop("expected", None)
     return Guard(kind, sources, test, meaning, tuple(facts.items()), span, expected)
+
+
+def apart_guard(
+    written: Sequence[Source | None], others: Sequence[Source | None], span: Span | None
+) -> Guard | None:
+    """Each of the first objects is one of its own; None where there is nothing to compare.
+
+    One test for all of them: there are as many pairs as their number squared.
+    """
+    sources = tuple(source for source in (*written, *others) if source is not None)
+    places = [f"id({{{place}}})" for place in range(len(sources))]
+    own, rest = places[: len(written)], places[len(written) :]
+    tests = []
+    if len(own) > 1:
+        tests.append(f"len({{{{{', '.join(own)}}}}}) != {len(own)}")
+    if rest:
+        tests.append(f"not {{{{{', '.join(own)}}}}}.isdisjoint(({', '.join(rest)},))")
+    if not tests or not own:
+        return None
+    return plain_guard("alias", sources, " or ".join(tests), "were objects of their own", span)
 
 
 def mode_guards(grad_enabled: bool) -> list[Guard]:

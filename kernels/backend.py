@@ -23,7 +23,7 @@ from minitorch2.config import config
 from minitorch2.jit.autodiff.runtime import HostFunction
 from minitorch2.jit.ir.graph import Graph
 from minitorch2.kernels import host
-from minitorch2.kernels.codegen.host import host_source, identifier, is_plain
+from minitorch2.kernels.codegen.host import host_code, host_source, identifier, is_plain
 from minitorch2.kernels.codegen.source import KernelSource, generate_source
 from minitorch2.kernels.control import control_step
 from minitorch2.kernels.executors import Run, executor
@@ -143,7 +143,7 @@ def generate(graph: Graph, plan: Plan, options: KernelOptions, unit: str = "") -
             run = _other_step(step, options, unit)
         names[name] = meter.counted(name, step, run) if meter is not None else run
     text = host_source(plan, graph.name)
-    exec(compile(text, f"<minitorch2 host {graph.name}>", "exec"), names)
+    exec(host_code(text, graph.name), names)
     run_name = identifier("run", graph.name)
     return Compiled(graph, plan, Sources(tuple(sources), text), names[run_name], meter)
 

@@ -11,12 +11,14 @@ Source: the writer's half of the disk cache of programs.
 
 from __future__ import annotations
 
+import base64
+import marshal
 from typing import TYPE_CHECKING
 
 from minitorch2.artifacts import Origin
 from minitorch2.jit.autodiff.records import Record, node_record, origin_record
 from minitorch2.jit.ir.types import TensorType
-from minitorch2.kernels.codegen.host import identifier
+from minitorch2.kernels.codegen.host import host_code, identifier
 from minitorch2.kernels.codegen.source import KernelSource
 from minitorch2.kernels.host import Failure
 from minitorch2.kernels.loop_ir import Check, Kernel, Loop, Reduce, Require, Statement
@@ -29,10 +31,12 @@ if TYPE_CHECKING:
 def part_record(compiled: Compiled) -> Record:
     """The record of a compiled graph."""
     plan, sources = compiled.plan, iter(compiled.sources.kernels)
+    graph, host = compiled.graph.name, compiled.sources.host
     record: Record = {
-        "name": compiled.graph.name,
-        "run": identifier("run", compiled.graph.name),
-        "host": compiled.sources.host,
+        "name": graph,
+        "run": identifier("run", graph),
+        "host": host,
+        "code": base64.b64encode(marshal.dumps(host_code(host, graph))).decode(),
         "plain": compiled.plain,
         "kernels": {},
         "products": {},

@@ -7,6 +7,7 @@ Files of this room, in reading order:
 errors           every error: a code, what is wrong, what to do
 config           settings from the environment
 compile_settings what users ask of compiled calls
+garbage.py  cycles are looked for rarely while much is made that stays
 compile_config   torch._dynamo.config: the same, as attributes of a module
 artifacts        provenance and the stream of events
 __future__       how modules are converted
@@ -101,6 +102,7 @@ from minitorch2.backends import mkldnn as _mkldnn
 from minitorch2.backends import mps as _mps
 from minitorch2.backends import numpy_backend as _numpy_backend
 from minitorch2.backends import openmp as _openmp
+from minitorch2.garbage import rarely_collected as _rarely_collected
 from minitorch2.ops import bind as _bind
 from minitorch2.ops import namespaces as _namespaces
 from minitorch2.ops import rows as _rows
@@ -401,7 +403,7 @@ newaxis = None
 cuda.amp = amp  # type: ignore[attr-defined]
 for _method in (stft, istft, cholesky_solve, cholesky_inverse, lu_solve, triangular_solve, geqrf):
     setattr(Tensor, _method.__name__, _method)
-Tensor.orgqr, Tensor.ormqr = orgqr, ormqr  # type: ignore[attr-defined]
+Tensor.lu, Tensor.orgqr, Tensor.ormqr = lu, orgqr, ormqr  # type: ignore[attr-defined]
 __version__ = version.__version__
 
 
@@ -426,6 +428,7 @@ def __getattr__(name: str) -> "_Any":
     place = _LAZY.get(name)
     if place is None:
         raise AttributeError(f"module 'minitorch2' has no attribute {name!r}")
-    module = _importlib.import_module(place)
+    with _rarely_collected():
+        module = _importlib.import_module(place)
     found = globals()[name] = module if place.endswith("." + name) else getattr(module, name)
     return found

@@ -34,6 +34,7 @@ from minitorch2.artifacts import emit, listening, wants
 from minitorch2.autograd.modes import enable_grad
 from minitorch2.compile_settings import settings
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, Mt2Error
+from minitorch2.garbage import rarely_collected
 from minitorch2.jit.autodiff.runtime import CompiledProgram
 from minitorch2.jit.cache import CodeCache
 from minitorch2.jit.capture.program import CapturedProgram
@@ -199,6 +200,7 @@ class LateCompiled:
                 self.program.rebind(flat)  # the next call comes by here no more
         return run(inputs)
 
+    @rarely_collected()
     def _compile(self, inputs: list[Any]) -> Runnable:
         graph, unit = self.program.graph, self.program.unit
         flags = [getattr(value, "requires_grad", False) for value in inputs]

@@ -1,6 +1,7 @@
 """Settings that come from the environment, read once and in one place.
 
     MT2_CACHE_DIR     folder of compiled kernels (default: the user's cache folder)
+    MT2_CACHE_MB      the most that folder may hold, in megabytes (default: 1024)
     MT2_CHECK=1       verify the graph around every pass
     MT2_PRIMITIVES    'numpy' keeps eager on numpy's own transcendental functions
     MT2_KERNEL_FRONTEND  'direct' (default) or 'numba': who turns kernel source into LLVM

@@ -18,6 +18,7 @@ from tests.house import ROOMS, SourceFile, source_files
 LAYERS = (
     "minitorch2.errors",
     "minitorch2.config",
+    "minitorch2.garbage",
     "minitorch2.compile_settings",
     "minitorch2.compile_config",
     "minitorch2.artifacts",

@@ -325,14 +325,21 @@ def _check_containers(state: CaptureState) -> None:
     """What is written must not be one object with something else that was looked at."""
     targets = [target for target in state.effects.targets() if target.source is not None]
     seen = [value for value in state.by_id.values() if value.source is not None] if targets else []
-    for target in targets:
-        kind = target.python_type()
-        for other in seen:
-            if other is target or other.python_type() is not kind:
-                continue
-            source = other.source
-            if not (isinstance(source, AttributeSource) and source.name in OWN_TABLES):
-                state.guard_distinct(target, other)
+    for kind in dict.fromkeys(target.python_type() for target in targets):
+        written = [each for each in targets if each.python_type() is kind]
+        mine = set(map(id, written))
+        others = [
+            each
+            for each in seen
+            if id(each) not in mine
+            and each.python_type() is kind
+            and not (isinstance(each.source, AttributeSource) and each.source.name in OWN_TABLES)
+        ]
+        guard = kinds.apart_guard(
+            [each.source for each in written], [each.source for each in others], state.span()
+        )
+        if guard is not None:
+            state.add(guard)
 
 
 def _check_memory(state: CaptureState) -> None:

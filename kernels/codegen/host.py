@@ -20,6 +20,7 @@ Source: Inductor's wrapper code, without its memory plan.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from types import CodeType
 
 from minitorch2.jit.ir.graph import Input, Node, Value, values_in
 from minitorch2.jit.ir.hidden_sizes import symbols_of
@@ -34,6 +35,11 @@ from minitorch2.kernels.schedule.program import HostView, Returned, row_major
 def host_source(plan: Plan, name: str) -> str:
     """The source of the host function."""
     return _HostWriter(plan, name).text()
+
+
+def host_code(source: str, name: str) -> CodeType:
+    """The source as Python runs it."""
+    return compile(source, f"<minitorch2 host {name}>", "exec")
 
 
 def is_plain(plan: Plan) -> bool:

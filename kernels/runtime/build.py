@@ -106,7 +106,12 @@ def _optimize(module: llvm.ModuleRef, symbol: str, machine: llvm.TargetMachine) 
     options = llvm.create_pipeline_tuning_options(speed_level=SPEED_LEVEL)
     options.loop_vectorization = options.slp_vectorization = options.loop_interleaving = True
     builder = llvm.create_pass_builder(machine, options)
-    _unlocked().LLVMPY_RunNewModulePassManager(builder.getModulePassManager(), module, builder)
+    run = _unlocked().LLVMPY_RunNewModulePassManager
+    run(builder.getModulePassManager(), module, builder)
+    again = llvm.create_new_module_pass_manager()  # the lanes of several sums, in registers
+    again.add_loop_unroll_pass()
+    again.add_sroa_pass()
+    run(again, module, builder)
 
 
 def _emit(module: llvm.ModuleRef, machine: llvm.TargetMachine, as_object: bool) -> bytes:

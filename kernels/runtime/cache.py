@@ -5,7 +5,8 @@ entry is `<key>.o` (a magic line, the SHA-256 of the rest, the code) beside `<ke
 as text to read or to debug. A program's entry is `<key>.json`, with the checksum in its first line.
 Files are written whole or not at all (temporary name, then rename), so any number of processes may
 share a folder. What is damaged is rebuilt; a folder that cannot be written costs one warning and no
-more.
+more. A folder that holds more than `most_bytes` loses what was not used for longest: an entry's
+time is that of its last use, to the day.
 
 Example: `store(key, data, source)`, later and in another process `load(key) == data`.
 
@@ -17,11 +18,15 @@ import json
 import os
 import sys
 import tempfile
+import time
 import warnings
 from pathlib import Path
 from typing import Any
 
 MAGIC = b"minitorch2 object 1\n"
+DAY = 24 * 3600.0
+LOOK_AFTER = 16 << 20  # bytes that this process writes between two looks at the whole folder
+LEFT = 0.75  # of the most, after old entries were removed
 _warned: set[str] = set()
 
 
@@ -45,10 +50,12 @@ def folder() -> Path:
 
 def load(key: str) -> bytes | None:
     """The object code stored under `key`; None when absent or damaged."""
+    place = folder() / f"{key}.o"
     try:
-        stored = (folder() / f"{key}.o").read_bytes()
+        stored = place.read_bytes()
     except OSError:
         return None
+    _note_use(place)
     head = len(MAGIC)
     checksum, data = stored[head : head + 32], stored[head + 32 :]
     if stored[:head] != MAGIC or hashlib.sha256(data).digest() != checksum:
@@ -64,6 +71,7 @@ def store(key: str, data: bytes, source: str) -> None:
         _check_private(place)
         _write(place, f"{key}.py", source.encode())
         _write(place, f"{key}.o", MAGIC + hashlib.sha256(data).digest() + data)
+        _bounds.written(place, len(data) + len(source))
     except OSError as problem:
         _warn(place, problem)
 
@@ -80,6 +88,7 @@ def load_program(key: str) -> Any:
         head, _, data = (place / f"{key}.json").read_bytes().partition(b"\n")
     except OSError:
         return None
+    _note_use(place / f"{key}.json")
     if head != _program_head(data):
         return None
     return json.loads(data)
@@ -92,6 +101,7 @@ def store_program(key: str, record: Any) -> None:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         _check_private(place)
         _write(place, f"{key}.json", _program_head(data) + b"\n" + data)
+        _bounds.written(place, len(data))
     except OSError as problem:
         _warn(place, problem)
 
@@ -105,6 +115,61 @@ def _is_trusted(place: Path) -> bool:
         return True
     status = place.stat()
     return status.st_uid in (os.getuid(), 0) and not status.st_mode & 0o022
+
+
+def most_bytes() -> float:
+    """How much the folder may hold: MT2_CACHE_MB, else a gigabyte."""
+    try:
+        return float(os.environ.get("MT2_CACHE_MB") or 1024) * 2**20
+    except ValueError:
+        return 2.0**30
+
+
+def _note_use(place: Path) -> None:
+    """Set an entry's time to now, unless that was done today."""
+    try:
+        if time.time() - place.stat().st_mtime > DAY:
+            os.utime(place)
+    except OSError:
+        pass  # another process has removed it, or the folder is read-only
+
+
+class _Bounds:
+    """When this process looks at the whole folder: at its first entry, then every LOOK_AFTER."""
+
+    def __init__(self) -> None:
+        self.left = 0
+
+    def written(self, place: Path, size: int) -> None:
+        """Note that so many bytes were written; remove old entries when it is time to look."""
+        self.left -= size
+        if self.left < 0:
+            self.left = LOOK_AFTER
+            evict(place, most_bytes())
+
+
+_bounds = _Bounds()
+
+
+def evict(place: Path, most: float) -> None:
+    """Remove what was not used for longest, if the folder holds more than `most` bytes."""
+    found: dict[str, list[os.stat_result]] = {}
+    with os.scandir(place) as files:
+        for file in files:
+            try:
+                found.setdefault(file.name.partition(".")[0], []).append(file.stat())
+            except OSError:
+                continue  # another process has removed it
+    found.pop("", None)  # files that are being written
+    total = sum(status.st_size for each in found.values() for status in each)
+    if total <= most:
+        return
+    by_use = sorted(found, key=lambda key: max(status.st_mtime for status in found[key]))
+    for key in by_use:
+        forget(key)
+        total -= sum(status.st_size for status in found[key])
+        if total <= LEFT * most:
+            return
 
 
 def forget(key: str) -> None:

@@ -18,9 +18,7 @@ import hashlib
 import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +31,6 @@ from minitorch2.kernels.runtime import cache as disk
 from minitorch2.kernels.runtime import launcher
 from minitorch2.kernels.runtime.machine import cpu, load_object
 from minitorch2.kernels.runtime.signature import KernelFailure, KernelSignature
-from minitorch2.kernels.vecmath import scalars
 
 NativeKernel = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64)
 Operand = np.ndarray | int
@@ -108,6 +105,8 @@ def environment(frontend: str) -> str:
     names = ["build.py", "machine.py", "set_names.py", "signature.py", "translate.py"]
     versions = [f"llvmlite={llvmlite.__version__}"]
     if frontend == "numba":
+        from importlib.metadata import version
+
         names.append("numba_frontend.py")
         versions.append(f"numba={version('numba')}")
     digest = hashlib.sha256()
@@ -153,6 +152,8 @@ def compile_kernels(requests: Iterable[tuple[str, KernelSignature]]) -> None:
     missing = {key: each for key, each in missing.items() if key not in _kernels}
     count = min(len(missing), launcher.thread_count())
     if count > 1:
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(count, "minitorch2-compile") as threads:
             list(threads.map(lambda each: compile_kernel(*each), missing.values()))
 
@@ -190,6 +191,8 @@ def twin(source: str, signature: KernelSignature) -> str:
 
 def plain_kernel(source: str) -> Callable[..., None]:
     """The kernel as plain Python: `run(total, arrays, sizes=(), scalars=())`, as `launch`."""
+    from minitorch2.kernels.vecmath import scalars
+
     namespace: dict[str, Any] = scalars.plain_names()
     exec(compile(source, "<minitorch2 kernel>", "exec"), namespace)
     name = re.search(r"^def\s+(\w+)\(", source, re.M)[1]  # type: ignore[index]

@@ -287,15 +287,20 @@ class Assembler:
         """One Reduce statement for several reductions of the same columns."""
         self.open(*columns)
         accumulators = []
+        known: dict[tuple[str, Expression], Accumulator] = {}  # a mean beside a variance: one sum
         for nest, place in nests:
             value = self.body(nest, place.axes)
             value = cast(value, widened(value.dtype))  # type: ignore[assignment]
-            element = accumulator_dtype(nest.reducer, value.dtype)
-            accumulators.append(Accumulator(self.fresh("r"), nest.reducer, value, element))
+            each = known.get((nest.reducer, value))
+            if each is None:
+                element = accumulator_dtype(nest.reducer, value.dtype)
+                each = Accumulator(self.fresh("r"), nest.reducer, value, element)
+                known[nest.reducer, value] = each
+            accumulators.append(each)
         body = self.close()
         origin = Origin.union([nest.origin for nest, _ in nests], "fusion")
         depth = len(self.scopes) - 1
-        self.add(depth, Reduce(columns, body, tuple(accumulators), origin))
+        self.add(depth, Reduce(columns, body, tuple(known.values()), origin))
         for (nest, place), each in zip(nests, accumulators, strict=True):
             self.depths[each.name] = depth
             index = tuple(self.moved(part, place.axes) for part in nest.output)

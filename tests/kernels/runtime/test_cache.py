@@ -4,6 +4,7 @@ import errno
 import os
 import stat
 import subprocess
+import time
 
 import numpy as np
 import pytest
@@ -116,6 +117,74 @@ def test_a_folder_others_may_write_is_closed_to_them(fresh):
     cache.folder().chmod(0o777)
     fresh()
     assert stat.S_IMODE(cache.folder().stat().st_mode) == 0o700
+
+
+def filled(tmp_path, monkeypatch, ages):
+    """A folder with an entry of about 1000 bytes for each age in days, and its keys."""
+    monkeypatch.setenv("MT2_CACHE_DIR", str(tmp_path))
+    keys = []
+    for number, age in enumerate(ages):
+        key = f"{number:064x}"
+        if number % 2:
+            cache.store_program(key, {"text": "x" * 800})
+        else:
+            cache.store(key, b"x" * 500, "y" * 300)
+        for file in cache.folder().glob(f"{key}.*"):
+            os.utime(file, (time.time() - age * cache.DAY,) * 2)
+        keys.append(key)
+    return keys
+
+
+def test_what_was_not_used_for_longest_goes_first(tmp_path, monkeypatch):
+    keys = filled(tmp_path, monkeypatch, [3, 9, 1, 7, 5, 2, 8, 4])
+    cache.evict(cache.folder(), 6000)
+    left = {file.name.split(".")[0] for file in cache.folder().iterdir()}
+    ages = dict(zip(keys, [3, 9, 1, 7, 5, 2, 8, 4], strict=True))
+    assert 0 < len(left) < len(keys)
+    gone = set(keys) - left
+    assert max(ages[key] for key in left) < min(ages[key] for key in gone)
+    assert sum(f.stat().st_size for f in cache.folder().iterdir()) <= 0.75 * 6000
+    for key in left:
+        assert cache.load(key) is not None or cache.load_program(key) is not None
+
+
+def test_a_folder_within_its_bound_is_left_alone(tmp_path, monkeypatch):
+    keys = filled(tmp_path, monkeypatch, [100, 200, 300])
+    cache.evict(cache.folder(), 10_000)
+    assert {file.name.split(".")[0] for file in cache.folder().iterdir()} == set(keys)
+
+
+def test_use_makes_an_entry_new(tmp_path, monkeypatch):
+    keys = filled(tmp_path, monkeypatch, [50, 60, 40, 30])
+    assert cache.load(keys[0]) is not None and cache.load_program(keys[1]) is not None
+    cache.evict(cache.folder(), 3000)
+    left = {file.name.split(".")[0] for file in cache.folder().iterdir()}
+    assert left == set(keys[:2])
+
+
+def test_storing_looks_at_the_bound(tmp_path, monkeypatch):
+    keys = filled(tmp_path, monkeypatch, [5, 4, 3])
+    monkeypatch.setenv("MT2_CACHE_MB", "0.002")
+    monkeypatch.setattr(cache, "_bounds", cache._Bounds())
+    cache.store("f" * 64, b"x" * 500, "y" * 300)
+    left = {file.name.split(".")[0] for file in cache.folder().iterdir()}
+    assert "f" * 64 in left and keys[0] not in left
+    monkeypatch.setenv("MT2_CACHE_MB", "many")
+    assert cache.most_bytes() == 2**30
+
+
+def test_entries_that_others_remove_meanwhile_cost_nothing(tmp_path, monkeypatch):
+    keys = filled(tmp_path, monkeypatch, [5, 4, 3, 2])
+    forget = cache.forget
+
+    def slower(key):
+        forget(key)
+        forget(keys[1])
+        forget(key)
+
+    monkeypatch.setattr(cache, "forget", slower)
+    cache.evict(cache.folder(), 1500)
+    assert [file.name.split(".")[0] for file in cache.folder().iterdir()] in ([], [keys[3]])
 
 
 def test_numba_is_imported_only_when_it_compiles(tmp_path, monkeypatch):
