@@ -65,3 +65,30 @@ def kernel(name: str, kinds: tuple[str, ...], writes_first: bool = False) -> Cal
         launch(result.size, block, (), numbers, COST)
 
     return function
+
+
+def update(
+    written: tuple[str, ...], read: tuple[str, ...], numbers: tuple[str, ...],
+    statements: tuple[str, ...], short: str,
+) -> Callable[[tuple, tuple, int], None]:  # fmt: skip
+    """A function (arrays, numbers, elements) that changes the `written` arrays in one pass.
+
+    `statements` set names from names, element by element; the names of arrays are their elements.
+    """
+    names = (*written, *read)
+    parameters = ", ".join((*(f"{name}_" for name in names), *numbers))
+    lines = [
+        f"def update(lo, hi, {parameters}, status):",
+        "    for i in range(lo, hi):",
+        *(f"        {name} = {name}_[i]" for name in names),
+        *(f"        {statement}" for statement in statements),
+        *(f"        {name}_[i] = {name}" for name in written),
+    ]
+    signature = KernelSignature(arrays=(short,) * len(names), scalars=(short,) * len(numbers))
+    built = compile_kernel("\n".join(lines) + "\n", signature)
+    launch = direct(built.address, built.signature) or built.launch
+
+    def function(arrays: tuple, values: tuple, elements: int) -> None:
+        launch(elements, arrays, (), values, COST * len(names))
+
+    return function

@@ -7,9 +7,10 @@ takes it off the parameter directly.
 Source: Kingma & Ba 2015; Loshchilov & Hutter 2019; Reddi et al. 2018 (amsgrad); torch.optim.Adam.
 """
 
+from functools import cache
 from typing import Any
 
-from minitorch2.errors import ArgumentValueError
+from minitorch2.backends.update_kernels import UpdateKernel, blended
 from minitorch2.optim.optimizer import (
     Optimizer,
     counted,
@@ -74,6 +75,8 @@ class Adam(Optimizer):
     def update(self, parameter: Any, grad: Any, state: dict, group: dict) -> None:
         (beta1, beta2), lr, decay = group["betas"], group["lr"], group["weight_decay"]
         step = counted(state)
+        if type(step) is float and _update_at_once(parameter, grad, state, group, step):
+            return
         if decay != 0:
             if group["decoupled_weight_decay"]:
                 parameter.mul_(1 - lr * decay)
@@ -91,20 +94,45 @@ class Adam(Optimizer):
         parameter.sub_(mean / (square.sqrt() / scale + group["eps"]) * size)
 
 
-def _check_tensors(lr: Any, betas: Any, only_numbers: bool) -> None:
-    """Rates and betas may be tensors, of one element, and not beside foreach alone."""
-    if isinstance(betas[0], Tensor) != isinstance(betas[1], Tensor):
-        raise ArgumentValueError("Adam(betas)", "betas must be either both floats or both Tensors")
-    for name, value in (("lr", lr), ("betas[0]", betas[0]), ("betas[1]", betas[1])):
-        if not isinstance(value, Tensor):
-            continue
-        if only_numbers:
-            raise ArgumentValueError(
-                f"Adam({name}=Tensor)",
-                f"{name} as a Tensor is not supported for capturable=False and foreach=True",
-            )
-        if value.numel() != 1:
-            raise ArgumentValueError(f"Adam({name}=Tensor)", f"Tensor {name} must be 1-element")
+@cache
+def _kernel(decoupled: bool, decays: bool, near: tuple[bool, bool]) -> UpdateKernel:
+    """`Adam.update` without amsgrad as one pass."""
+    decay = ()
+    if decays:
+        shrunk, added = "parameter = parameter * decay", "grad = grad + parameter * decay"
+        decay = (shrunk if decoupled else added,)
+    return UpdateKernel(
+        ("parameter", "mean", "square"),
+        ("grad",),
+        ("decay", "weight1", "weight2", "scale", "eps", "size"),
+        (
+            *decay,
+            blended("mean", "grad", "weight1", near[0]),
+            "squared = grad * grad",
+            blended("square", "squared", "weight2", near[1]),
+            "parameter = parameter - mean / (sqrt(square) / scale + eps) * size",
+        ),
+    )
+
+
+def _update_at_once(parameter: Any, grad: Any, state: dict, group: dict, step: float) -> bool:
+    """`Adam.update` after its count, in one pass if that can be; whether it was."""
+    (beta1, beta2), lr, decay = group["betas"], group["lr"], group["weight_decay"]
+    numbers = (beta1, beta2, lr, decay, group["eps"])
+    if group["amsgrad"] or not all(type(number) in (float, int) for number in numbers):
+        return False
+    near = abs(1 - beta1) < 0.5, abs(1 - beta2) < 0.5
+    weights = [
+        (1 - beta) if close else 1 - (1 - beta)
+        for beta, close in zip((beta1, beta2), near, strict=True)
+    ]
+    decoupled = group["decoupled_weight_decay"]
+    kernel = _kernel(decoupled, decay != 0, near)
+    size, scale = lr / (1 - beta1**step), square_root(1 - beta2**step)
+    return kernel(
+        (parameter, state["exp_avg"], state["exp_avg_sq"], grad),
+        (1 - lr * decay if decoupled else decay, *weights, scale, group["eps"], size),
+    )
 
 
 class AdamW(Adam):
