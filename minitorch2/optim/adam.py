@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from minitorch2.backends.update_kernels import UpdateKernel, blended
+from minitorch2.errors import ArgumentValueError
 from minitorch2.optim.optimizer import (
     Optimizer,
     counted,
@@ -92,6 +93,22 @@ class Adam(Optimizer):
         size = lr / (1 - beta1**step)
         scale = square_root(1 - beta2**step)
         parameter.sub_(mean / (square.sqrt() / scale + group["eps"]) * size)
+
+
+def _check_tensors(lr: Any, betas: Any, only_numbers: bool) -> None:
+    """Rates and betas may be tensors, of one element, and not beside foreach alone."""
+    if isinstance(betas[0], Tensor) != isinstance(betas[1], Tensor):
+        raise ArgumentValueError("Adam(betas)", "betas must be either both floats or both Tensors")
+    for name, value in (("lr", lr), ("betas[0]", betas[0]), ("betas[1]", betas[1])):
+        if not isinstance(value, Tensor):
+            continue
+        if only_numbers:
+            raise ArgumentValueError(
+                f"Adam({name}=Tensor)",
+                f"{name} as a Tensor is not supported for capturable=False and foreach=True",
+            )
+        if value.numel() != 1:
+            raise ArgumentValueError(f"Adam({name}=Tensor)", f"Tensor {name} must be 1-element")
 
 
 @cache
