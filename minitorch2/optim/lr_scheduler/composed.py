@@ -26,10 +26,13 @@ class SequentialLR(LRScheduler):
         milestones: Sequence[int],
         last_epoch: int = -1,
     ):
+        _check_schedules("SequentialLR", optimizer, schedulers)
         if len(schedulers) != len(milestones) + 1:
             raise ArgumentValueError(
                 f"SequentialLR({len(schedulers)} schedulers, {len(milestones)} milestones)",
-                "expected number of schedulers to be one more than the number of milestones",
+                "Sequential Schedulers expects number of schedulers provided to be one more than "
+                f"the number of milestone points, but got number of schedulers {len(schedulers)} "
+                f"and the number of milestones to be equal to {len(milestones)}",
             )
         self.optimizer = optimizer
         self._schedulers, self._milestones = list(schedulers), list(milestones)
@@ -39,7 +42,7 @@ class SequentialLR(LRScheduler):
             group["lr"] = group["initial_lr"]
         for scheduler in self._schedulers:
             scheduler.last_epoch -= 1
-        self._schedulers[0].step()
+        self._schedulers[0].go_to(None)
         self._last_lr = self._schedulers[0].get_last_lr()
 
     def step(self, epoch: int | None = None) -> None:
@@ -48,14 +51,14 @@ class SequentialLR(LRScheduler):
         at = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[at]
         if at > 0 and self._milestones[at - 1] == self.last_epoch:
-            scheduler.step(0)
+            scheduler.go_to(0)
         else:
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()
 
     def state_dict(self) -> dict[str, Any]:
         """Its own state and that of its schedules."""
-        state = super().state_dict()
+        state = LRScheduler.state_dict(self)
         return {**state, "_schedulers": [each.state_dict() for each in self._schedulers]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -66,12 +69,35 @@ class SequentialLR(LRScheduler):
             each.load_state_dict(saved)
 
 
+def _check_schedules(name: str, optimizer: Any, schedulers: Sequence[Any]) -> None:
+    """Refuse schedules that cannot be put together."""
+    if not schedulers:
+        raise ArgumentValueError(
+            name, f"{name} expects at least one scheduler, but got no scheduler."
+        )
+    for index, scheduler in enumerate(schedulers):
+        if isinstance(scheduler, ReduceLROnPlateau):
+            raise ArgumentValueError(
+                name,
+                f"{name} does not support `ReduceLROnPlateau` scheduler as it requires additional "
+                "kwargs to be specified when calling `step`",
+            )
+        if scheduler.optimizer is not optimizer:
+            raise ArgumentValueError(
+                name,
+                f"{name} expects all schedulers to belong to the same optimizer, but got scheduler "
+                f"{type(scheduler).__name__} at index {index} with another one",
+            )
+
+
 class ChainedScheduler(LRScheduler):
     """All schedules at every step, each on the rate the one before left."""
 
     def __init__(self, schedulers: Sequence[Any], optimizer: Optimizer | None = None):
+        first = schedulers[0].optimizer if schedulers else None
+        _check_schedules("ChainedScheduler", optimizer or first, schedulers)
         self._schedulers = list(schedulers)
-        self.optimizer = optimizer or self._schedulers[0].optimizer
+        self.optimizer = optimizer or schedulers[0].optimizer
         self._last_lr = self._rates()
 
     def step(self, epoch: int | None = None) -> None:
@@ -99,10 +125,18 @@ class ReduceLROnPlateau(LRScheduler):
         min_lr: Any = 0,
         eps: float = 1e-8,
     ):
-        if factor >= 1.0 or mode not in ("min", "max") or threshold_mode not in ("rel", "abs"):
+        asked = f"ReduceLROnPlateau(mode={mode!r}, factor={factor}, {threshold_mode=})"
+        if factor >= 1.0:
+            raise ArgumentValueError(asked, "Factor should be < 1.0.")
+        if mode not in ("min", "max"):
+            raise ArgumentValueError(asked, f"mode {mode} is unknown!", "give 'min' or 'max'")
+        if threshold_mode not in ("rel", "abs"):
             raise ArgumentValueError(
-                f"ReduceLROnPlateau(mode={mode!r}, factor={factor}, {threshold_mode=})",
-                "Factor should be < 1.0, mode 'min' or 'max', threshold_mode 'rel' or 'abs'",
+                asked, f"threshold mode {threshold_mode} is unknown!", "give 'rel' or 'abs'"
+            )
+        if isinstance(min_lr, (list, tuple)) and len(min_lr) != len(optimizer.param_groups):
+            raise ArgumentValueError(
+                asked, f"expected {len(optimizer.param_groups)} min_lrs, got {len(min_lr)}"
             )
         self.optimizer = optimizer
         self.mode, self.factor, self.patience = mode, factor, patience

@@ -25,12 +25,11 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         eta_min: float = 0.0,
         last_epoch: int = -1,
     ):
-        if T_0 <= 0 or T_mult < 1:
-            raise ArgumentValueError(
-                f"CosineAnnealingWarmRestarts(T_0={T_0}, T_mult={T_mult})",
-                "expected positive integers",
-                "give T_0 >= 1 and T_mult >= 1",
-            )
+        asked = f"CosineAnnealingWarmRestarts(T_0={T_0}, T_mult={T_mult})"
+        if T_0 <= 0 or not isinstance(T_0, int):
+            raise ArgumentValueError(asked, f"Expected positive integer T_0, but got {T_0}")
+        if T_mult < 1 or not isinstance(T_mult, int):
+            raise ArgumentValueError(asked, f"Expected integer T_mult >= 1, but got {T_mult}")
         self.T_0, self.T_i, self.T_mult, self.eta_min = T_0, T_0, T_mult, eta_min
         self.T_cur: float = last_epoch
         super().__init__(optimizer, last_epoch)
@@ -41,6 +40,10 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def step(self, epoch: Any = None) -> None:
         """Go on to the next epoch, or to a given one, which may be a fraction."""
+        self.go_to(epoch)
+
+    def go_to(self, epoch: Any) -> None:
+        """Set the rates of the next epoch, or of a given one."""
         self._step_count += 1
         if epoch is None:
             epoch = max(self.last_epoch + 1, 0)
@@ -86,21 +89,29 @@ class OneCycleLR(LRScheduler):
             if epochs is None or steps_per_epoch is None:
                 raise ArgumentValueError(
                     "OneCycleLR(...)",
-                    "you must define either total_steps OR (epochs AND steps_per_epoch)",
+                    "You must define either total_steps OR (epochs AND steps_per_epoch)",
                     "give total_steps",
                 )
+            _positive("epochs", epochs)
+            _positive("steps_per_epoch", steps_per_epoch)
             total_steps = epochs * steps_per_epoch
+        _positive("total_steps", total_steps)
+        if not 0 <= pct_start <= 1 or not isinstance(pct_start, float):
+            raise ArgumentValueError(
+                f"OneCycleLR(pct_start={pct_start})",
+                f"Expected float between 0 and 1 pct_start, but got {pct_start}",
+            )
         if anneal_strategy not in ("cos", "linear"):
             raise ArgumentValueError(
                 f"OneCycleLR(anneal_strategy={anneal_strategy!r})",
-                "anneal_strategy must be one of 'cos' or 'linear'",
+                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}",
             )
         self.total_steps, self.cycle_momentum = total_steps, cycle_momentum
         self.anneal_strategy = anneal_strategy
         self._phases = self._make_phases(pct_start, three_phase)
         groups = optimizer.param_groups
         if last_epoch == -1:
-            for group, top in zip(groups, for_each(max_lr, groups), strict=True):
+            for group, top in zip(groups, for_each(max_lr, groups, "max_lr"), strict=True):
                 group["initial_lr"] = top / div_factor
                 group["max_lr"] = top
                 group["min_lr"] = group["initial_lr"] / final_div_factor
@@ -122,15 +133,11 @@ class OneCycleLR(LRScheduler):
         ]
 
     def _start_momentum(self, groups: Any, base: Any, top: Any, last_epoch: int) -> None:
-        if not any(name in groups[0] for name in ("momentum", "betas")):
-            raise ArgumentValueError(
-                "OneCycleLR(cycle_momentum=True)",
-                "optimizer must support momentum or beta1 with `cycle_momentum` option enabled",
-                "pass cycle_momentum=False",
-            )
+        _require_momentum("OneCycleLR", groups)
         if last_epoch != -1:
             return
-        pairs = zip(for_each(base, groups), for_each(top, groups), strict=True)
+        low, high = for_each(base, groups, "base_momentum"), for_each(top, groups, "max_momentum")
+        pairs = zip(low, high, strict=True)
         for group, (low, high) in zip(groups, pairs, strict=True):
             _set_momentum(group, high)
             group["base_momentum"], group["max_momentum"] = low, high
@@ -163,9 +170,33 @@ class OneCycleLR(LRScheduler):
         return rates
 
 
-def for_each(value: Any, groups: Sequence[Any]) -> list[Any]:
-    """One value for each group."""
-    return list(value) if isinstance(value, (list, tuple)) else [value] * len(groups)
+def for_each(value: Any, groups: Sequence[Any], name: str = "") -> list[Any]:
+    """One value for each group; ArgumentValueError where as many were not given."""
+    if not isinstance(value, (list, tuple)):
+        return [value] * len(groups)
+    if len(value) != len(groups):
+        raise ArgumentValueError(
+            f"a schedule with {name}={value}",
+            f"{name} must have the same length as optimizer.param_groups. {name} has {len(value)} "
+            f"values, param_groups has {len(groups)}.",
+        )
+    return list(value)
+
+
+def _positive(name: str, value: Any) -> None:
+    if not isinstance(value, int) or value <= 0:
+        raise ArgumentValueError(
+            f"OneCycleLR({name}={value})", f"Expected positive integer {name}, but got {value}"
+        )
+
+
+def _require_momentum(name: str, groups: Any) -> None:
+    if not any(key in groups[0] for key in ("momentum", "betas")):
+        raise ArgumentValueError(
+            f"{name}(cycle_momentum=True)",
+            "optimizer must support momentum or beta1 with `cycle_momentum` option enabled",
+            "pass cycle_momentum=False",
+        )
 
 
 def _set_momentum(group: dict, value: float) -> None:
@@ -195,6 +226,12 @@ class CyclicLR(LRScheduler):
         last_epoch: int = -1,
     ):
         groups = optimizer.param_groups
+        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
+            raise ArgumentValueError(
+                f"CyclicLR(mode={mode!r})", "mode is invalid and scale_fn is None"
+            )
+        if cycle_momentum:
+            _require_momentum("CyclicLR", groups)
         down = step_size_up if step_size_down is None else step_size_down
         self.total_size = float(step_size_up + down)
         self.step_ratio = step_size_up / self.total_size
@@ -203,10 +240,10 @@ class CyclicLR(LRScheduler):
         self._scale = scale_fn
         if scale_fn is not None:
             self.scale_mode = scale_mode
-        self.max_lrs = for_each(max_lr, groups)
+        self.max_lrs = for_each(max_lr, groups, "max_lr")
         self.momenta = (base_momentum, max_momentum)
         if last_epoch == -1:
-            for group, low in zip(groups, for_each(base_lr, groups), strict=True):
+            for group, low in zip(groups, for_each(base_lr, groups, "base_lr"), strict=True):
                 group["lr"] = low
             if cycle_momentum:
                 for group in groups:

@@ -6,6 +6,7 @@ Source: torch.optim.lr_scheduler; Loshchilov & Hutter 2017 (cosine).
 """
 
 import math
+import types
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
@@ -32,8 +33,20 @@ class _Functions(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """As the base class's, without the functions."""
-        return {k: v for k, v in super().state_dict().items() if k != "lr_lambdas"}
+        """As the base class's; of functions None, of objects that are called their fields."""
+        fields = [
+            None if isinstance(each, types.FunctionType) else dict(each.__dict__)
+            for each in self.lr_lambdas
+        ]
+        return {**super().state_dict(), "lr_lambdas": fields}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Restore what state_dict returned, into the functions that are here."""
+        given = dict(state_dict)
+        for each, fields in zip(self.lr_lambdas, given.pop("lr_lambdas", ()), strict=False):
+            if fields is not None:
+                each.__dict__.update(fields)
+        super().load_state_dict(given)
 
 
 class LambdaLR(_Functions):
@@ -120,6 +133,11 @@ class ConstantLR(LRScheduler):
         total_iters: int = 5,
         last_epoch: int = -1,
     ):
+        if not 0 <= factor <= 1.0:
+            raise ArgumentValueError(
+                f"ConstantLR(factor={factor})",
+                "Constant multiplicative factor expected to be between 0 and 1.",
+            )
         self.factor, self.total_iters = factor, total_iters
         super().__init__(optimizer, last_epoch)
 
@@ -146,6 +164,17 @@ class LinearLR(LRScheduler):
         total_iters: int = 5,
         last_epoch: int = -1,
     ):
+        asked = f"LinearLR(start_factor={start_factor}, end_factor={end_factor})"
+        if not 0 < start_factor <= 1.0:
+            raise ArgumentValueError(
+                asked,
+                "Starting multiplicative factor expected to be greater than 0 and less or equal "
+                "to 1.",
+            )
+        if not 0 <= end_factor <= 1.0:
+            raise ArgumentValueError(
+                asked, "Ending multiplicative factor expected to be between 0 and 1."
+            )
         self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
         super().__init__(optimizer, last_epoch)
 

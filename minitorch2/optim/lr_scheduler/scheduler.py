@@ -12,11 +12,22 @@ A schedule defines `get_lr`, from the present rates to the next; `last_epoch` co
 Source: torch.optim.lr_scheduler.LRScheduler.
 """
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from minitorch2.errors import ArgumentTypeError
 from minitorch2.optim.optimizer import Optimizer
+
+EPOCH_DEPRECATION_WARNING = (
+    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "
+    "possible. Please use `scheduler.step()` to step the scheduler."
+)
+
+
+def _called(optimizer: Any, args: tuple, kwargs: dict) -> None:
+    """Remember that the optimizer has made a step."""
+    optimizer._opt_called = True
 
 
 class LRScheduler:
@@ -30,16 +41,23 @@ class LRScheduler:
                 "give the optimizer whose rates are scheduled",
             )
         self.optimizer = optimizer
+        if _called not in optimizer._step_post_hooks.values():
+            optimizer.register_step_post_hook(_called)
         if last_epoch == -1:
             for group in optimizer.param_groups:
                 group.setdefault("initial_lr", group["lr"])
         elif any("initial_lr" not in group for group in optimizer.param_groups):
+            at = next(i for i, g in enumerate(optimizer.param_groups) if "initial_lr" not in g)
             raise KeyError(
-                "param 'initial_lr' is not specified in the groups when resuming an optimizer"
+                f"param 'initial_lr' is not specified in param_groups[{at}] when resuming "
+                "scheduler with last_epoch >= 0"
             )
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         self._step_count = 0
+        self._start()
+
+    def _start(self) -> None:
         self.step()
 
     def get_lr(self) -> list[Any]:
@@ -51,7 +69,20 @@ class LRScheduler:
         return self._last_lr
 
     def step(self, epoch: int | None = None) -> None:
-        """Go on to the next epoch (or to a given one) and set the rates."""
+        """Go on to the next epoch (or to a given one, which is deprecated) and set the rates."""
+        if epoch is not None:
+            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+        if self._step_count == 1 and not getattr(self.optimizer, "_opt_called", False):
+            warnings.warn(
+                "Detected call of `lr_scheduler.step()` before `optimizer.step()`. You should call "
+                "them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.",
+                UserWarning,
+                stacklevel=2,
+            )
+        self.go_to(epoch)
+
+    def go_to(self, epoch: int | None) -> None:
+        """Set the rates of the next epoch, or of a given one."""
         self._step_count += 1
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         closed = getattr(self, "_get_closed_form_lr", None)
