@@ -11,8 +11,9 @@ object, a graph break, or a second compilation.
     @program
     def adds(x, a): return x + a
 
+    @pytest.mark.parametrize("backend", BACKENDS)
     @pytest.mark.parametrize("name", program.names)
-    def test_programs(name): program.judge(name)
+    def test_programs(name, backend): program.judge(name, backend)
 """
 
 import contextlib
@@ -42,6 +43,9 @@ GIVEN: dict[str, Callable[[], Any]] = {
     "flag": lambda: True,
     "none": lambda: None,
 }
+BACKENDS = ("interpreter", "eager", "aot_eager", "numba")
+# Compiled sums are then added up in the order in which eager ones are.
+OPTIONS = {"numba": {"numerics": "eager"}}
 PLAIN = (int, float, complex, bool, str, bytes, type(None), range, type(Ellipsis))
 
 
@@ -119,7 +123,7 @@ def judge(
     kept: list[Any] = []
 
     def compiling(fn: Any) -> Any:
-        kept.append(torch.compile(fn, backend=backend))
+        kept.append(torch.compile(fn, backend=backend, options=OPTIONS.get(backend)))
         return kept[-1]
 
     got = _run(program, calls, compiling)

@@ -4,7 +4,7 @@
 
 import pytest
 
-from tests.jit.language.judging import Programs
+from tests.jit.language.judging import BACKENDS, Programs
 
 program = Programs()
 
@@ -168,6 +168,7 @@ def wrong_calls(x, a, items):
     return x, found
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", program.names)
-def test_programs(name):
-    program.judge(name)
+def test_programs(name, backend):
+    program.judge(name, backend)

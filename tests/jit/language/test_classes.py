@@ -13,7 +13,7 @@ import typing
 import pytest
 
 import minitorch2 as torch
-from tests.jit.language.judging import Programs
+from tests.jit.language.judging import BACKENDS, Programs
 
 program = Programs()
 
@@ -706,6 +706,7 @@ def same_objects(x, items):
     return one.p is x, one.q is items, pair, table, (one, items)
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", program.names)
-def test_programs(name):
-    program.judge(name)
+def test_programs(name, backend):
+    program.judge(name, backend)

@@ -5,7 +5,7 @@ import collections
 import pytest
 
 import minitorch2 as torch
-from tests.jit.language.judging import Programs
+from tests.jit.language.judging import BACKENDS, Programs
 
 program = Programs()
 X = torch.tensor([1.0, 2.0])
@@ -354,6 +354,7 @@ def tensors_of_the_world():
     return fn, (X,), restore
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", program.names)
-def test_programs(name):
-    program.judge(name)
+def test_programs(name, backend):
+    program.judge(name, backend)

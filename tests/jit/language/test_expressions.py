@@ -4,7 +4,7 @@
 import pytest
 
 import minitorch2 as torch
-from tests.jit.language.judging import Programs
+from tests.jit.language.judging import BACKENDS, Programs
 
 EXPRESSIONS = r"""
 slice(None, 4, 2).indices(10)
@@ -162,6 +162,7 @@ program = Programs()
 program.lines(EXPRESSIONS, globals())
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", program.names)
-def test_programs(name):
-    program.judge(name)
+def test_programs(name, backend):
+    program.judge(name, backend)

@@ -7,7 +7,7 @@ import functools
 import pytest
 
 import minitorch2 as torch
-from tests.jit.language.judging import Programs
+from tests.jit.language.judging import BACKENDS, Programs
 
 program = Programs()
 COUNT = 0
@@ -481,6 +481,7 @@ program.text(
 )
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", program.names)
-def test_programs(name):
-    program.judge(name)
+def test_programs(name, backend):
+    program.judge(name, backend)

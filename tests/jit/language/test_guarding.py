@@ -7,7 +7,7 @@ import types
 import pytest
 
 import minitorch2 as torch
-from tests.jit.language.judging import Programs
+from tests.jit.language.judging import BACKENDS, Programs
 
 program = Programs()
 X = torch.tensor([1.0, 2.0])
@@ -229,6 +229,7 @@ def globals_that_change():
     return scope["fn"], given, lambda: None
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", program.names)
-def test_programs(name):
-    program.judge(name)
+def test_programs(name, backend):
+    program.judge(name, backend)

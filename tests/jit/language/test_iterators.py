@@ -7,10 +7,10 @@ import inspect
 import pytest
 
 import minitorch2 as torch
-from tests.jit.language.judging import GIVEN, Programs
+from tests.jit.language.judging import BACKENDS, GIVEN, Programs
 
 program = Programs()
-LOOPS = []
+LOOPS: list[str] = []
 
 
 def looping(fn):
@@ -278,9 +278,10 @@ def gen_expr_alive(x, items):
     return sum(g), b
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", program.names)
-def test_programs(name):
-    program.judge(name)
+def test_programs(name, backend):
+    program.judge(name, backend)
 
 
 ASKED = ("l_gen", "l_map", "l_grow", "l_dictgrow")  # these call the program, or see it write

@@ -30,7 +30,7 @@ import numpy as np
 import pytest
 
 import minitorch2 as torch
-from tests.jit.language.judging import Programs
+from tests.jit.language.judging import BACKENDS, Programs
 
 
 class Item:
@@ -173,6 +173,7 @@ program = Programs()
 program.lines(LIBRARY, globals())
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", program.names)
-def test_programs(name):
-    program.judge(name)
+def test_programs(name, backend):
+    program.judge(name, backend)

@@ -8,7 +8,7 @@ import pytest
 import minitorch2 as torch
 import minitorch2.nn.functional as F
 from minitorch2 import nn
-from tests.jit.language.judging import Programs
+from tests.jit.language.judging import BACKENDS, Programs
 
 program = Programs()
 
@@ -316,6 +316,7 @@ def functional_forms():
     return fn, (X.clone(),), lambda: None
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", program.names)
-def test_programs(name):
-    program.judge(name)
+def test_programs(name, backend):
+    program.judge(name, backend)

@@ -7,7 +7,7 @@ import pytest
 
 import minitorch2 as torch
 import minitorch2.nn.functional as F
-from tests.jit.language.judging import Programs
+from tests.jit.language.judging import BACKENDS, Programs
 
 EXPRESSIONS = r"""
 abs(x), round(x), x // 2, x % 2, x ** 2, 2 ** x, 2 - x, 1 / x, -x, +x, divmod(x, 2), pow(x, 2),
@@ -268,6 +268,7 @@ def dynamic_attributes(x):
     return x.tag, x.kept, hasattr(x, "other"), x
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", program.names)
-def test_programs(name):
-    program.judge(name)
+def test_programs(name, backend):
+    program.judge(name, backend)

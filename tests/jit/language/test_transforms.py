@@ -6,7 +6,7 @@ import pytest
 import minitorch2 as torch
 from minitorch2 import nn
 from minitorch2.func import *
-from tests.jit.language.judging import Programs
+from tests.jit.language.judging import BACKENDS, Programs
 
 program = Programs()
 OUTSIDE = grad(lambda t: (t**2).sum())
@@ -88,7 +88,7 @@ def refused(x):
     return found
 
 
-@pytest.mark.parametrize("backend", ["interpreter", "numba", "eager"])
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", program.names)
 def test_programs(name, backend):
     program.judge(name, backend)

@@ -4,7 +4,7 @@
 import pytest
 
 import minitorch2 as torch
-from tests.jit.language.judging import Programs
+from tests.jit.language.judging import BACKENDS, Programs
 
 program = Programs()
 FORMS = """
@@ -133,6 +133,7 @@ def _register():
 _register()
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", program.names)
-def test_programs(name):
-    program.judge(name)
+def test_programs(name, backend):
+    program.judge(name, backend)

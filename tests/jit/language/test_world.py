@@ -11,7 +11,7 @@ import warnings
 import pytest
 
 import minitorch2 as torch
-from tests.jit.language.judging import Programs
+from tests.jit.language.judging import BACKENDS, Programs
 
 program = Programs()
 
@@ -106,6 +106,7 @@ def data_dependent(x):
     return y, x.max().item(), x[0].tolist(), bool(x[0, 0] > 0), float(x[0, 0]), int(x[1, 1])
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", program.names)
-def test_programs(name):
-    program.judge(name)
+def test_programs(name, backend):
+    program.judge(name, backend)
