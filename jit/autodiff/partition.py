@@ -19,7 +19,7 @@ from typing import Any
 from minitorch2.artifacts import Origin
 from minitorch2.jit.autodiff.costs import Costs
 from minitorch2.jit.autodiff.joint import Joint
-from minitorch2.jit.autodiff.saving import Problem, Reason, choose, reasons
+from minitorch2.jit.autodiff.saving import Problem, Reason, choose, late, reasons
 from minitorch2.jit.ir.graph import (
     Argument,
     Graph,
@@ -109,7 +109,9 @@ def partition(
         graph.assumptions,
     )
     ordered = (*(value for value in saved if value in inputs), *kept)
-    backward_nodes = _late(choice.again, behind, _output_values(graph.outputs[output_count:]))
+    backward_nodes: list[Node] = []
+    for runs, node in late(choice.again, behind, _output_values(graph.outputs[output_count:])):
+        backward_nodes += runs if node is None else [*runs, node]
     renamed = tuple(replace(n, args=renamed_args(n.args, dict(copies))) for n in backward_nodes)
     backward, sizes = _backward(graph, first_tangent, output_count, ordered, renamed, dict(copies))
     backward = _with_saved_names(backward, kept)
@@ -168,39 +170,6 @@ def _problem(
         given[declared.value] = 0 if free else costs.bytes_of(declared.value)
     first = frozenset(node.results[0] for node in late)
     return Problem(costs, tuple(before), demanded, given, first_runs=first), tuple(behind)
-
-
-def _late(
-    again: tuple[Node, ...], behind: tuple[Node, ...], outputs: list[Value]
-) -> tuple[Node, ...]:
-    """The nodes of a backward in order, those that run again as late as they can."""
-    makers = {result: node for node in again for result in node.results}
-    done: set[int] = set()
-    ordered: list[Node] = []
-
-    def make(values: Iterable[Value]) -> None:
-        """Append what these values need again, operands before the nodes that read them."""
-        pending = [makers[value] for value in values if value in makers]
-        while pending:
-            node = pending[-1]
-            missing = [
-                makers[value]
-                for value in values_in(node.args)
-                if value in makers and id(makers[value]) not in done
-            ]
-            if id(node) in done or not missing:
-                pending.pop()
-                if id(node) not in done:
-                    done.add(id(node))
-                    ordered.append(node)
-                continue
-            pending += missing
-
-    for node in behind:
-        make(values_in(node.args))
-        ordered.append(node)
-    make(outputs)
-    return tuple(ordered)
 
 
 def _backward(

@@ -21,12 +21,13 @@ Source: T. Chen et al., "Training Deep Nets with Sublinear Memory Cost"; JAX's c
 optimization_barrier is `after`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from minitorch2.artifacts import Origin
 from minitorch2.jit.autodiff.costs import Costs
-from minitorch2.jit.autodiff.saving import Problem, Reason, choose, reasons
+from minitorch2.jit.autodiff.saving import Problem, Reason, late, offers, reasons
 from minitorch2.jit.ir.graph import (
     Argument,
     Graph,
@@ -38,10 +39,14 @@ from minitorch2.jit.ir.graph import (
     with_nodes,
 )
 from minitorch2.jit.ir.types import TensorType
-from minitorch2.ops.table import VIEW, lookup
+from minitorch2.jit.passes.effects import can_fail
+from minitorch2.ops.table import CREATION, POINTWISE, RANDOM, REDUCTION, VIEW, lookup
 
-ROUNDS = 4  # cuts at most
+MADE_BY = "rematerialize"
+ROUNDS = 8  # cuts at most
+HOPELESS = 1.5  # times the lowest peak so far: to keep even less makes it worse
 NEAR = 40  # a fraction of the nodes, 1/40: what is read again so soon stays
+FUSED = frozenset((POINTWISE, REDUCTION, CREATION, RANDOM, VIEW))
 WORTH = 0.02  # of the peak; less is not worth a round
 
 
@@ -62,42 +67,74 @@ class Rematerialized:
 
 
 def rematerialize(graph: Graph, budget: float) -> Rematerialized:
-    """The graph under a memory budget; as it is at 1.0, and where nothing can be gained."""
-    costs = Costs(graph)
-    first = peak = max(alive(graph, costs), default=0)
-    found: list[Reason] = []
-    for number in range(ROUNDS if budget < 1.0 and peak else 0):
-        level = alive(graph, costs)
-        cut = level.index(max(level))
-        changed, why = _cut(graph, costs, cut, budget, f"again{number}")
-        costs = Costs(changed)
-        lower = max(alive(changed, costs), default=0)
-        if lower > peak * (1 - WORTH):
+    """The graph under a memory budget: that fraction of the bytes alive at the fullest point once
+    what is cheap has been computed again, or the least that a few cuts reach."""
+    cheap = _lower(graph, None)
+    if budget >= 1.0:
+        return cheap
+    return _lower(graph, int(budget * cheap.peak_after))
+
+
+def _lower(graph: Graph, limit: int | None) -> Rematerialized:
+    """The graph cut until no more than `limit` bytes are alive, or until nothing is gained; without
+    a limit, only what is cheap is computed again."""
+    first = peak = fullest(graph)
+    found: tuple[Reason, ...] = ()
+    why: tuple[Reason, ...]
+    for number in range(ROUNDS):
+        best, lowest, why = graph, peak, ()
+        for changed, chosen in _cuts(graph, f"again{number}", limit is None):
+            lower = fullest(changed)
+            if lower < lowest:
+                best, lowest, why = changed, lower, chosen
+            if lower > HOPELESS * lowest or limit is not None and lower <= limit:
+                break
+        if lowest > peak * (1 - WORTH):
             break
-        graph, peak = changed, lower
-        found += why
-    return Rematerialized(renumbered(graph), tuple(found), first, peak)
+        graph, peak, found = best, lowest, found + why
+        if limit is not None and peak <= limit:
+            break
+    return Rematerialized(renumbered(graph), found, first, peak)
+
+
+def fullest(graph: Graph) -> int:
+    """The bytes alive at the fullest point of a graph."""
+    return max(alive(graph, Costs(graph)), default=0)
 
 
 def alive(graph: Graph, costs: Costs) -> list[int]:
-    """The bytes alive while each node runs: results of nodes, views counted as what they show."""
+    """The bytes alive while each node runs: results of nodes, views counted as what they show.
+
+    What is read soon after it is made, by what fuses with it, never takes memory of its own; nor
+    does what is written into an input at the end.
+    """
     roots: dict[Value, Value] = {}
     last: dict[Value, int] = {}
+    alone: set[Value] = set()  # read by what does not fuse
     for place, node in enumerate(graph.nodes):
+        kind = lookup(node.op).kind
         for value in values_in(node.args):
-            last[roots.get(value, value)] = place
-        if lookup(node.op).kind == VIEW:
+            root = roots.get(value, value)
+            last[root] = place
+            if kind not in FUSED:
+                alone.add(root)
+        if kind == VIEW:
             source = node.args[0]
             assert isinstance(source, Value)
             roots[node.results[0]] = roots.get(source, source)
     for value in _results(graph):
         last[roots.get(value, value)] = len(graph.nodes)
+    written = {roots.get(value, value) for _, value in graph.writes}
+    near = len(graph.nodes) // NEAR
     changes = [0] * (len(graph.nodes) + 2)
     for place, node in enumerate(graph.nodes):
+        fused = lookup(node.op).kind in FUSED
         for result in node.results:
-            if result not in roots:
+            end = last.get(result, place)
+            inside = fused and result not in alone and end - place <= near
+            if result not in roots and result not in written and not inside:
                 changes[place] += costs.bytes_of(result)
-                changes[last.get(result, place) + 1] -= costs.bytes_of(result)
+                changes[end + 1] -= costs.bytes_of(result)
     total, found = 0, []
     for change in changes[: len(graph.nodes)]:
         total += change
@@ -110,10 +147,14 @@ def _results(graph: Graph) -> list[Value]:
     return values + [value for _, value in graph.writes]
 
 
-def _cut(
-    graph: Graph, costs: Costs, cut: int, budget: float, stem: str
-) -> tuple[Graph, tuple[Reason, ...]]:
-    """The graph with what saving.py chooses computed again behind node `cut`."""
+def _cuts(graph: Graph, stem: str, cheap_only: bool) -> Iterator[tuple[Graph, tuple[Reason, ...]]]:
+    """The graph cut where it is fullest, with more and more of what is kept there computed again.
+
+    What may fail runs once, since writes wait for it, and no second run is run a third time.
+    """
+    costs = Costs(graph)
+    level = alive(graph, costs)
+    cut = level.index(max(level)) if level else 0
     start = min(cut + len(graph.nodes) // NEAR, len(graph.nodes))
     before, behind = graph.nodes[:cut], graph.nodes[start:]
     made = {result for node in before for result in node.results}
@@ -121,71 +162,55 @@ def _cut(
     read = {value for node in behind for value in values_in(node.args)}
     demanded = frozenset(value for value in read if value in made or value in given)
     always = frozenset(made.intersection(_results(graph)))
-    problem = Problem(costs, before, demanded, given, always)
-    choice = choose(problem, budget)
-    writer = _Writer(choice.again, made, stem)
-    nodes = [*graph.nodes[:start]]
-    for node in behind:
-        nodes += writer.write(node)
-    changed = with_nodes(graph, tuple(nodes), {})
-    return changed, reasons(problem, choice)
+    once = frozenset(n.results[0] for n in before if can_fail(n) or _is_second_run(n))
+    problem = Problem(costs, before, demanded, given, always, only_once=once)
+    for choice in islice(offers(problem), 1 if cheap_only else None):
+        writer = _Writer(made, stem)
+        nodes = [*graph.nodes[:start]]
+        for runs, node in late(choice.again, behind):
+            nodes += writer.write(runs, node) if node is not None else []
+        yield with_nodes(graph, tuple(nodes), {}), reasons(problem, choice)
+
+
+def _is_second_run(node: Node) -> bool:
+    return node.origin is not None and node.origin.made_by == MADE_BY
 
 
 class _Writer:
-    """Writes the nodes behind a cut, with those that run again as late as they can."""
+    """Writes second runs under names of their own; what they read of the first waits for an anchor,
+    a value of the nodes behind the cut, so that they run as late as they stand there."""
 
-    def __init__(self, again: Iterable[Node], made: set[Value], stem: str):
-        self.makers = {result: node for node in again for result in node.results}
+    def __init__(self, made: set[Value], stem: str):
         self.made, self.stem = made, stem
         self.names: dict[Value, Argument] = {}
         self.waiting: dict[tuple[Value, Value], Value] = {}
         self.previous: Value | None = None
 
-    def write(self, node: Node) -> list[Node]:
-        """The node behind the cut, after what it needs again."""
-        wanted = [value for value in values_in(node.args) if value in self.makers]
-        found: list[Node] = []
-        if wanted:
-            late = [v for v in values_in(node.args) if v not in self.made and _is_tensor(v)]
-            anchor = next((v for v in late if not v.id.startswith(self.stem)), self.previous)
-            for value in wanted:
-                self._again(value, anchor, found)
+    def write(self, runs: Iterable[Node], node: Node) -> list[Node]:
+        """A node behind the cut, after what runs again for it."""
+        late = [v for v in values_in(node.args) if _is_tensor(v) and v not in self.made]
+        anchor = next(iter(late), self.previous)
+        found = [each for run in runs for each in self._copy(run, anchor)]
         if lookup(node.op).kind != VIEW and node.results and _is_tensor(node.results[0]):
             self.previous = node.results[0]
         return [*found, replace(node, args=renamed_args(node.args, self.names))]
 
-    def _again(self, value: Value, anchor: Value | None, found: list[Node]) -> None:
-        pending = [self.makers[value]]
-        while pending:
-            node = pending[-1]
-            missing = [
-                self.makers[v]
-                for v in values_in(node.args)
-                if v in self.makers and v not in self.names
-            ]
-            if missing and node.results[0] not in self.names:
-                pending += missing
-                continue
-            pending.pop()
-            if node.results[0] not in self.names:
-                self._copy(node, anchor, found)
-
-    def _copy(self, node: Node, anchor: Value | None, found: list[Node]) -> None:
-        """Append a node's second run, whose kept operands wait for the anchor."""
-        origin = (node.origin or Origin()).derived("rematerialize")
-        names = dict(self.names)
+    def _copy(self, node: Node, anchor: Value | None) -> list[Node]:
+        """A node's second run, after the waits that it needs."""
+        origin = (node.origin or Origin()).derived(MADE_BY)
+        found, names = [], dict(self.names)
         for value in values_in(node.args):
-            if value not in self.makers and anchor is not None and _is_tensor(value):
-                if (value, anchor) not in self.waiting:
-                    waits = self.waiting[value, anchor] = self._fresh(
-                        value, f"w{len(self.waiting)}"
-                    )
-                    found.append(Node("after", (value, anchor), (waits,), True, origin))
-                names[value] = self.waiting[value, anchor]
+            if value in self.names or anchor is None or not _is_tensor(value):
+                continue
+            if (value, anchor) not in self.waiting:
+                waits = self._fresh(value, f"w{len(self.waiting)}")
+                self.waiting[value, anchor] = waits
+                found.append(Node("after", (value, anchor), (waits,), True, origin))
+            names[value] = self.waiting[value, anchor]
         results = tuple(self._fresh(result, result.id) for result in node.results)
         self.names.update(zip(node.results, results, strict=True))
         args = renamed_args(node.args, names)
-        found.append(replace(node, args=args, results=results, origin=origin))
+        return [*found, replace(node, args=args, results=results, origin=origin)]
 
     def _fresh(self, value: Value, name: str) -> Value:
         return Value(f"{self.stem}.{name}", value.type)

@@ -22,7 +22,8 @@ Source: PyTorch's min-cut partitioner and activation memory budget (AOTAutograd)
 that of J. Rhys, "A Selection Problem of Shared Fixed Costs and Network Flows".
 """
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from minitorch2.artifacts import Origin
@@ -35,6 +36,9 @@ BYTE = 0.5  # ns: written once, read once, and memory that is touched for the fi
 VIEW_COPY = 1.5  # to save a view is to copy it
 SCALE = 1000  # capacities are whole numbers: picoseconds
 ROUNDS = 24  # of the search for a price
+STEP, OFFERS = 2.0, 14  # from one offer's price to the next, and how many prices are asked
+LIKENESS = 4.0  # groups to a factor of e in the time for a byte
+PARTS = 4  # between offers that are further apart than this part of what was saved at first
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ class Problem:
     `given` are values that no node makes, and the bytes that it takes to have them behind the cut
     (0: they are there anyway). `always` are nodes' results that are there anyway, too. The nodes of
     `first_runs` (by their first result) do not run before the cut unless a result is saved.
+    Those of `only_once` never run again.
     """
 
     costs: Costs
@@ -52,6 +57,7 @@ class Problem:
     given: Mapping[Value, int]
     always: frozenset[Value] = frozenset()
     first_runs: frozenset[Value] = frozenset()
+    only_once: frozenset[Value] = frozenset()
     makers: dict[Value, Node] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -123,6 +129,27 @@ def choose(problem: Problem, budget: float) -> Choice:
     return _filled(problem, fits, over, limit)
 
 
+def offers(problem: Problem) -> Iterator[Choice]:
+    """Choices that keep less and less, the first as at a budget of 1.0.
+
+    Layers that are alike would all change at one price: between two choices that are far apart
+    stand others, for which a part of the layers is kept.
+    """
+    last = cheapest(problem, BYTE, cheap_only=True)
+    yield last
+    whole = above = saved_bytes(problem, last.saved)
+    for number in range(1, OFFERS + 1):
+        found = cheapest(problem, BYTE * STEP**number, cheap_only=False)
+        below = saved_bytes(problem, found.saved)
+        if below >= above:
+            continue
+        if above - below > whole / PARTS:
+            for part in range(PARTS - 1, 0, -1):
+                yield _filled(problem, found, last, below + (above - below) * part / PARTS)
+        yield found
+        last, above = found, below
+
+
 def saved_bytes(problem: Problem, saved: Iterable[Value]) -> int:
     """The memory that a choice keeps."""
     return sum(map(problem.save_bytes, saved))
@@ -160,6 +187,8 @@ def _capacity(problem: Problem, node: Node, cheap_only: bool) -> int:
     """What running a node again costs, in picoseconds."""
     if node.results[0] in problem.first_runs:
         return 0
+    if node.results[0] in problem.only_once:
+        return INFINITE
     if not is_repeatable(node) or (cheap_only and not problem.costs.is_cheap(node)):
         return INFINITE
     return int(problem.costs.time_of(node) * SCALE)
@@ -179,16 +208,27 @@ def _tidy(problem: Problem, saved: Iterable[Value]) -> Choice:
 
 
 def _filled(problem: Problem, fits: Choice, over: Choice, limit: float) -> Choice:
-    """`fits` with values of `over` saved too, the slowest for its bytes first, within the limit."""
+    """`fits` with values of `over` saved too, within the limit: the slowest for its bytes first,
+    given the others. Of those that are alike, as in layers, some from everywhere, so that what runs
+    again between them is short."""
     room = limit - saved_bytes(problem, fits.saved)
-    kept = list(fits.saved)
+    kept, there = list(fits.saved), set(over.saved)
     rerun = {result for node in fits.again for result in node.results}
-    more = [value for value in over.saved if value in rerun and problem.save_bytes(value)]
-    worth = {v: again_time(problem, v, set(kept)) / problem.save_bytes(v) for v in more}
-    for value in sorted(more, key=lambda v: -worth[v]):
-        if problem.save_bytes(value) <= room:
-            room -= problem.save_bytes(value)
-            kept.append(value)
+    alike: dict[int, list[Value]] = {}
+    for value in over.saved:
+        bytes = problem.save_bytes(value)
+        if value in rerun and bytes:
+            worth = again_time(problem, value, there - {value}) / bytes
+            alike.setdefault(round(LIKENESS * math.log(max(worth, 1e-9))), []).append(value)
+    for _, values in sorted(alike.items(), reverse=True):
+        total = sum(map(problem.save_bytes, values))
+        part, seen, used = min(1.0, room / total), 0.0, 0.0
+        for value in values:
+            seen += part * problem.save_bytes(value)
+            if used + problem.save_bytes(value) <= seen + 0.5:
+                used += problem.save_bytes(value)
+                kept.append(value)
+        room -= used
     return _tidy(problem, kept)
 
 
@@ -203,6 +243,39 @@ def again_time(problem: Problem, value: Value, there: set[Value]) -> float:
         total += problem.costs.time_of(node)
         pending += [v for v in values_in(node.args) if v not in there]
     return total
+
+
+def late(
+    again: Iterable[Node], behind: Iterable[Node], outputs: Iterable[Value] = ()
+) -> Iterator[tuple[list[Node], Node | None]]:
+    """Each node behind the cut, after those that run again for it, as late as they can; at last
+    those that only the outputs read, with None."""
+    makers = {result: node for node in again for result in node.results}
+    done: set[int] = set()
+    for node in behind:
+        yield _again_for(values_in(node.args), makers, done), node
+    yield _again_for(outputs, makers, done), None
+
+
+def _again_for(values: Iterable[Value], makers: Mapping[Value, Node], done: set[int]) -> list[Node]:
+    """What these values need again and nobody before them needed, operands first."""
+    found: list[Node] = []
+    pending = [makers[value] for value in values if value in makers]
+    while pending:
+        node = pending[-1]
+        missing = [
+            makers[value]
+            for value in values_in(node.args)
+            if value in makers and id(makers[value]) not in done
+        ]
+        if missing and id(node) not in done:
+            pending += missing
+            continue
+        pending.pop()
+        if id(node) not in done:
+            done.add(id(node))
+            found.append(node)
+    return found
 
 
 def reasons(problem: Problem, choice: Choice) -> tuple[Reason, ...]:

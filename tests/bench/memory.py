@@ -1,6 +1,6 @@
-"""The memory of one training step of a GPT at several budgets for its activations.
+"""The memory of one training step at several budgets for its activations.
 
-    python tests/bench/memory.py [--budgets 1.0 0.5 0.25] [--steps 5] [--layers 4]
+    python tests/bench/memory.py [--model gpt|mlp] [--budgets 1.0 0.5 0.25] [--steps 5] [--layers 4]
 
 In: nothing. Out: for each way of compiling (the model alone, the whole step) and each budget, the
 bytes that the chooser keeps for the backward, the most memory that the compiled code had in use in
@@ -56,11 +56,34 @@ class GPT(nn.Module):
         return self.head(self.norm(self.blocks(hidden))).reshape(-1, VOCABULARY)
 
 
-def measured(way: str, budget: float, steps: int, layers: int) -> tuple[list[float], str]:
+class MLP(nn.Module):
+    """Four linear layers for each of the GPT's, on rows as long as its tokens are."""
+
+    def __init__(self, layers):
+        super().__init__()
+        self.layers = nn.Sequential(*(
+            nn.Sequential(nn.LayerNorm(DIM), nn.Linear(DIM, DIM), nn.GELU())
+            for _ in range(4 * layers)
+        ))  # fmt: skip
+        self.head = nn.Linear(DIM, VOCABULARY)
+
+    def forward(self, x):
+        return self.head(self.layers(x))
+
+
+def made(name: str, layers: int) -> tuple[nn.Module, torch.Tensor]:
+    """A model and an input."""
+    if name == "mlp":
+        return MLP(layers), torch.randn(BATCH * LENGTH, DIM)
+    return GPT(layers), torch.randint(VOCABULARY, (BATCH, LENGTH))
+
+
+def measured(
+    way: str, budget: float, steps: int, layers: int, name: str = "gpt"
+) -> tuple[list[float], str]:
     """The losses of some steps, and the row of the table."""
     torch.manual_seed(0)
-    model = GPT(layers)
-    x = torch.randint(VOCABULARY, (BATCH, LENGTH))
+    model, x = made(name, layers)
     y = torch.randint(VOCABULARY, (BATCH * LENGTH,))
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     options = {"activation_memory_budget": budget}
@@ -98,12 +121,13 @@ def main() -> None:
     parser.add_argument("--budgets", type=float, nargs="+", default=[1.0, 0.5, 0.25])
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--layers", type=int, default=4)
+    parser.add_argument("--model", choices=("gpt", "mlp"), default="gpt")
     given = parser.parse_args()
     print("way    budget     kept        peak       step    losses")
     for way in ("model", "step"):
         first = None
         for budget in given.budgets:
-            losses, row = measured(way, budget, given.steps, given.layers)
+            losses, row = measured(way, budget, given.steps, given.layers, given.model)
             first = first or losses
             print(row, "the same" if losses == first else f"differ: {losses} {first}", flush=True)
 

@@ -150,3 +150,21 @@ def test_an_operand_in_another_order_needs_no_copy():
         inputs="%x: f32[8,8,32], %y: f32[64,4]",
     )
     assert [type(step).__name__ for step in made.steps] == ["ProductStep"]
+
+
+def test_indices_computed_twice_in_the_same_way_are_checked_once():
+    """A memory budget computes the positions again for the gradient of their embedding."""
+    lines = (
+        "%0: i64[64] = range_(0, 64, 1, i64)",
+        "%1: f32[64,32] = index_select(%x, 0, %0)",
+        "%2: f32[64,32] = mul(%1, 2.0)",
+        "%3: f32[64,32] = full((64, 32), 0.0)",
+        "%4: f32[64,32] = after(%2, %1)",
+        "%5: i64[64] = range_(0, 64, 1, i64)",
+        "%6: f32[64,32] = index_add(%3, 0, %5, %4)",
+        "%7: f32[64,32] = add(%y, 1.0)",
+    )
+    inputs = "%x: f32[64,32], %y: f32[64,32]"
+    graph = parse_graph(f"graph f({inputs}) {{ {' '.join(lines)} return %6 writes (%y <- %7) }}")
+    fusion = plan_graph(graph, lower_graph(graph), fuse=True)[1]
+    assert [fusion.name(unit) for unit in sorted(fusion.fragile)] == ["%1 (index_select)"]
