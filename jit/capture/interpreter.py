@@ -157,6 +157,7 @@ class Machine(Inputs, Members):
                         found = handler(self, frame, current)
                     except UserRaise as raised:
                         error = raised
+                        self._link_context(raised.value)
                         if is_root:
                             place = frame.step, raised.value
                             self.raised_at.setdefault(id(raised.value), place)
@@ -176,6 +177,12 @@ class Machine(Inputs, Members):
                 self.left, self.left_step = frame, state.frames[0].step
             if frame.is_user:
                 state.last_span = frame.current.span
+
+    def _link_context(self, error: Value) -> None:
+        """What is raised while another exception is handled, by whatever operation, says so."""
+        handled = self.state.exception
+        if handled is not None and handled is not error and isinstance(error, ExceptionValue):
+            error.attributes.setdefault("__context__", handled)
 
     def _unwind(self, frame: Frame, error: UserRaise) -> None:
         """Go to the handler that covers the current instruction, or out of the frame."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @handles("RAISE_VARARGS")
 def raise_varargs(machine: Machine, frame: Frame, ins: Instruction) -> None:
-    """`raise`, `raise error`, `raise error from cause`: the links to cause and context are set."""
+    """`raise`, `raise error`, `raise error from cause`; the machine links the context."""
     cause = frame.stack.pop() if ins.argument == 2 else None
     if ins.argument == 0:
         if machine.state.exception is None:
@@ -29,8 +29,6 @@ def raise_varargs(machine: Machine, frame: Frame, ins: Instruction) -> None:
         if cause is not None:
             error.attributes["__cause__"] = machine.real(cause)
             error.attributes["__suppress_context__"] = Constant(True)
-        if machine.state.exception is not None and machine.state.exception is not error:
-            error.attributes.setdefault("__context__", machine.state.exception)
     raise UserRaise(error)
 
 

@@ -87,7 +87,7 @@ def in_try_statements(x, items):
         try:
             items.append(1 / int(x.min() > 100))
         except ZeroDivisionError as inner:
-            items.append((str(inner), str(inner.__context__)))
+            items.append((str(inner), inner.__context__ is error))
     finally:
         x = x * 2
         print("finally")

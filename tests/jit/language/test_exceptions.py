@@ -48,6 +48,27 @@ def caught(x, a, items, table):
 
 
 @program
+def raised_by_operations_while_another_is_handled(x, items, table):
+    found = []
+    for attempt in (
+        lambda: items[9], lambda: table["none"], lambda: 1 / (x.dim() - 2), lambda: next(iter([])),
+        lambda: x.nothing, lambda: x @ x, lambda: int("z"), lambda: [].pop(), lambda: Worse(1).none,
+    ):  # fmt: skip
+        try:
+            raise Trouble(len(found))
+        except Trouble as outer:
+            try:
+                attempt()
+            except Exception as inner:
+                found.append((type(inner).__name__, inner.__context__ is outer, inner.__cause__))
+                try:
+                    attempt()
+                except Exception as last:
+                    found.append((last.__context__ is inner, inner.__context__ is outer))
+    return x, found
+
+
+@program
 def raised(x, a):
     found = []
     for error in (
