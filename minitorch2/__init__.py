@@ -76,6 +76,8 @@ _dynamo          torch._dynamo's names for it
 fx               symbolic traces: programs as graphs of calls
 multiprocessing  work in other processes
 library          operations that users add
+_logging         artifacts of compilation printed while it goes on
+onnx             what models ask of torch.onnx
 torch_files      where torch keeps a name, and where it is here
 compat           other people's torch scripts: `import torch` gives minitorch2
 """
@@ -224,7 +226,7 @@ from minitorch2.creation import (
     zeros,
     zeros_like,
 )
-from minitorch2.devices import device
+from minitorch2.devices import device, get_default_device, set_default_device
 from minitorch2.differences import gradient
 from minitorch2.draws import (
     binomial,
@@ -351,7 +353,6 @@ from minitorch2.settings import (
     _assert,
     are_deterministic_algorithms_enabled,
     clear_autocast_cache,
-    get_default_device,
     get_deterministic_debug_mode,
     get_float32_matmul_precision,
     get_num_interop_threads,
@@ -363,7 +364,6 @@ from minitorch2.settings import (
     set_autocast_cpu_enabled,
     set_autocast_dtype,
     set_autocast_enabled,
-    set_default_device,
     set_default_tensor_type,
     set_deterministic_debug_mode,
     set_float32_matmul_precision,
@@ -373,7 +373,7 @@ from minitorch2.settings import (
     typename,
     use_deterministic_algorithms,
 )
-from minitorch2.sparse import sparse_coo_tensor, sparse_csr_tensor, spmm
+from minitorch2.sparse import smm, sparse_coo_tensor, sparse_csr_tensor, spmm, sspaddmm
 from minitorch2.spectra import (
     bartlett_window,
     blackman_window,
@@ -399,6 +399,8 @@ HalfTensor = typed_constructor("HalfTensor", float16)
 BFloat16Tensor = typed_constructor("BFloat16Tensor", bfloat16)
 ShortTensor = typed_constructor("ShortTensor", int16)
 CharTensor = typed_constructor("CharTensor", int8)
+Tensor.sparse_mask = _sparse.sparse_mask  # type: ignore[attr-defined]
+hspmm = smm
 newaxis = None
 cuda.amp = amp  # type: ignore[attr-defined]
 for _method in (stft, istft, cholesky_solve, cholesky_inverse, lu_solve, triangular_solve, geqrf):
@@ -420,6 +422,8 @@ _LAZY = {
     "compiler": "minitorch2.compiler",
     "_dynamo": "minitorch2._dynamo",
     "library": "minitorch2.library",
+    "onnx": "minitorch2.onnx",
+    "_logging": "minitorch2._logging",
     "multiprocessing": "minitorch2.multiprocessing",
 }
 

@@ -23,7 +23,7 @@ from minitorch2.functions import allclose, broadcast_to, equal, isclose, meshgri
 from minitorch2.layouts import broadcast_shapes as _broadcast_shapes
 from minitorch2.layouts import normalize_dim
 from minitorch2.ops.methods import ValuesAndIndices
-from minitorch2.ops.outputs import into
+from minitorch2.ops.outputs import into, with_out
 from minitorch2.ops.table import lookup
 from minitorch2.ranges import arange
 from minitorch2.splits import dsplit, hsplit, tensor_split, vsplit
@@ -392,6 +392,8 @@ def new_tensor(self: Any, data: Any, dtype: Any = None, **options: Any) -> Any:
     """A tensor of data, in this tensor's dtype unless another is given."""
     return tensor(data, dtype=dtype or self.dtype, **options)
 
+
+qr, cholesky, svd = (with_out(each, f"linalg.{each.__name__}") for each in (qr, cholesky, svd))
 
 METHODS: dict[str, Callable] = {
     "ravel": ravel,

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from minitorch2 import linalg
 from minitorch2.creation import randn, zeros
 from minitorch2.dtypes import int32
+from minitorch2.ops.outputs import with_out
 from minitorch2.ranges import arange, eye
 
 geqrf, orgqr, ormqr = linalg.geqrf, linalg.householder_product, linalg.ormqr
@@ -47,7 +48,7 @@ def triangular_solve(
     found = linalg.solve_triangular(
         matrix, b, upper=upper != transpose, unitriangular=unitriangular
     )
-    return TriangularSolve(found, A.clone())
+    return TriangularSolve(found, A.mT.contiguous().mT.clone())
 
 
 def lu(A: Any, pivot: bool = True, get_infos: bool = False) -> Any:
@@ -98,3 +99,10 @@ def pca_lowrank(
     """svd_lowrank of the rows, each column's mean subtracted: V holds the principal directions."""
     q = min(6, *A.shape[-2:]) if q is None else q
     return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q, niter)
+
+
+for _name in (
+    *("cholesky_inverse", "cholesky_solve", "geqrf", "lu", "lu_solve", "lu_unpack", "orgqr"),
+    *("ormqr", "triangular_solve"),
+):
+    globals()[_name] = with_out(globals()[_name], f"linalg.{_name}")

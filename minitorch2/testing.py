@@ -1,4 +1,4 @@
-"""torch.testing: whether values are close enough, in words where they are not.
+"""torch.testing: whether values are close enough, in words where they are not; tensors to try.
 
 In: tensors, numbers, arrays, or lists, tuples and dicts of them. Out: nothing, or AssertionError
 that says how many elements differ, by how much and where.
@@ -9,14 +9,15 @@ that says how many elements differ, by how much and where.
 Source: torch.testing.assert_close.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy
 
-from minitorch2 import dtypes
-from minitorch2.creation import from_numpy, tensor
-from minitorch2.errors import ArgumentValueError
+from minitorch2 import dtypes, formats
+from minitorch2.creation import from_numpy, rand, randint, tensor
+from minitorch2.errors import ArgumentTypeError, ArgumentValueError
 from minitorch2.functions import isclose
 from minitorch2.tensors import Tensor
 
@@ -56,11 +57,62 @@ def assert_close(
             "rtol and atol must both be specified or both be unspecified",
             "give both",
         )
-    checks = {"dtype": check_dtype, "device": check_device, "stride": check_stride}
+    checks = {
+        "dtype": check_dtype, "device": check_device, "layout": check_layout, "stride": check_stride
+    }  # fmt: skip
     problem = _difference(actual, expected, rtol, atol, equal_nan, checks)
     if problem:
         text = msg(problem) if callable(msg) else problem if msg is None else msg
         raise AssertionError(text)
+
+
+# The bounds that make_tensor draws from, where none are given.
+RANGES = {dtypes.bool: (0, 2), dtypes.uint8: (0, 10)}
+
+
+def make_tensor(
+    *shape: Any,
+    dtype: dtypes.dtype,
+    device: Any = None,
+    low: float | None = None,
+    high: float | None = None,
+    requires_grad: bool = False,
+    noncontiguous: bool = False,
+    exclude_zero: bool = False,
+    memory_format: Any = None,
+) -> Any:
+    """A tensor of numbers drawn uniformly from [low, high), integers or not as the dtype says.
+
+    Both parts of complex numbers are drawn. With `noncontiguous` every other element of the memory
+    is used; with `exclude_zero` zeros become the smallest positive number.
+    """
+    sizes = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
+    whole = dtype.category <= dtypes.INTEGER
+    usual = RANGES.get(dtype, (-9, 10) if whole else (-9, 9))
+    low, high = (
+        given if given is not None else use for given, use in zip((low, high), usual, strict=True)
+    )
+    if low >= high and not (low == high and not whole):
+        raise ArgumentValueError(
+            f"make_tensor(low={low}, high={high})",
+            f"`low` must be less than `high`, but got {low} >= {high}",
+        )
+    wide = sizes if not noncontiguous or not sizes else (*sizes[:-1], 2 * sizes[-1])
+    if whole:
+        made = randint(math.floor(low), math.ceil(high), wide, device=device).to(dtype)
+    else:
+        part = dtypes.float64 if dtype.itemsize >= 8 and dtype is not dtypes.complex64 else None
+        made = rand(wide, dtype=part, device=device) * (high - low) + low
+        if dtype.is_complex:
+            made = made + (rand(wide, dtype=part, device=device) * (high - low) + low) * 1j
+        made = made.to(dtype)
+    if noncontiguous and sizes:
+        made = made[..., ::2]
+    if memory_format is not None:
+        made = made.clone(memory_format=memory_format)
+    if exclude_zero:
+        made[made == 0] = 1 if whole else dtypes.finfo(dtype).tiny
+    return made.requires_grad_() if requires_grad else made
 
 
 def _difference(
@@ -110,14 +162,23 @@ def _tensor_difference(
     if a is None or b is None or isinstance(actual, Tensor) != isinstance(expected, Tensor):
         if actual is None and expected is None:
             return ""
-        kinds = f"{type(actual).__name__} and {type(expected).__name__}"
-        return f"No comparison pair was able to handle inputs of type {kinds}.{where}"
+        if actual is None or expected is None:
+            return f"None mismatch: {actual} is not {expected}{where}"
+        raise ArgumentTypeError(
+            "assert_close()",
+            f"No comparison pair was able to handle inputs of type {type(actual)} and "
+            f"{type(expected)}.{where}",
+            "compare tensors, arrays or numbers of one kind",
+        )
     if tuple(a.shape) != tuple(b.shape):
         return f"The values for attribute 'shape' do not match: {a.shape} != {b.shape}.{where}"
     for name, wanted in checks.items():
-        x, y = (getattr(t, name) if name != "stride" else t.stride() for t in (a, b))
-        if wanted and x != y:
+        if not wanted or (name == "stride" and (a.is_sparse or b.is_sparse)):
+            continue
+        x, y = (_attribute(each, name) for each in (a, b))
+        if x != y:
             return f"The values for attribute '{name}' do not match: {x} != {y}.{where}"
+    a, b = (each.to_dense() if each.is_sparse or each.is_sparse_csr else each for each in (a, b))
     if rtol is None:
         pair = [TOLERANCES.get(t.dtype.name, (0.0, 0.0)) for t in (a, b)]
         rtol, atol = (max(each) for each in zip(*pair, strict=True))
@@ -127,6 +188,15 @@ def _tensor_difference(
     if bool(close.all()):
         return ""
     return _in_words(a, b, close, rtol, atol) + where
+
+
+def _attribute(tensor: Any, name: str) -> Any:
+    if name == "stride":
+        return tensor.stride()
+    if name != "layout":
+        return getattr(tensor, name)
+    kinds = {formats.sparse_coo: tensor.is_sparse, formats.sparse_csr: tensor.is_sparse_csr}
+    return next((kind for kind, is_it in kinds.items() if is_it), formats.strided)
 
 
 def _in_words(a: Any, b: Any, close: Any, rtol: float, atol: float) -> str:

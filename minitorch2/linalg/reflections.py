@@ -88,7 +88,12 @@ def householder_product(A: Any, tau: Any) -> Any:
     found = eye(m, n, dtype=A.dtype).expand((*A.shape[:-2], m, n))
     for i in range(k - 1, -1, -1):
         found = _reflected(A, tau[..., i], i, found)
-    return found.mT.contiguous().mT
+    return _columns(found)
+
+
+def _columns(matrices: Any) -> Any:
+    """The same, stored column by column."""
+    return matrices.mT.contiguous().mT
 
 
 def _vector(A: Any, i: int) -> Any:
@@ -105,12 +110,22 @@ def _reflected(A: Any, weight: Any, i: int, matrix: Any) -> Any:
 
 def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False) -> Any:
     """Q @ other (other @ Q when not `left`; Q.mH when `transpose`), Q as geqrf packs it."""
-    if not left:
-        return ormqr(input, tau, other.mH, True, not transpose).mH
+    asked = f"ormqr({describe_value(input)}, {describe_value(tau)}, {describe_value(other)})"
+    if input.ndim < 2:
+        raise ShapeError(asked, "torch.ormqr: input must have at least 2 dimensions.")
+    side = -2 if left else -1
+    if tau.shape[-1] > min(other.shape[side], input.shape[-1]):
+        raise ShapeError(
+            asked,
+            f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{side}], "
+            "input.shape[-1])",
+        )
+    found = other if left else other.mH
     order = range(tau.shape[-1])
-    for i in order if transpose else reversed(order):
-        other = _reflected(input, tau[..., i].conj() if transpose else tau[..., i], i, other)
-    return other
+    back = transpose == left
+    for i in order if back else reversed(order):
+        found = _reflected(input, tau[..., i].conj() if back else tau[..., i], i, found)
+    return _columns(found if left else found.mH)
 
 
 # ---- symmetric matrices ----------------------------------------------------------------------

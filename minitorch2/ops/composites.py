@@ -231,6 +231,14 @@ def _var(self, dim, unbiased, keepdim, correction):
     return total / (count if count > 0 else 0.0)
 
 
+def _std(self, *how):
+    """The root of the variance, which is computed in double precision: its squares fit there."""
+    if self.dtype not in (dtypes.float32, dtypes.float16, dtypes.bfloat16):
+        return _root(_var(self, *how), 2)
+    wide = _op("convert", self, dtypes.float64)
+    return _op("convert", _root(_var(wide, *how), 2), self.dtype)
+
+
 _VAR = (
     "(Tensor self, int[]? dim=None, bool unbiased=True, bool keepdim=False, *, "
     "int? correction=None)"
@@ -238,7 +246,7 @@ _VAR = (
 composite(f"var{_VAR} -> Tensor", _var, "The variance over `dim` (count - correction below).")
 composite(
     f"std{_VAR} -> Tensor",
-    lambda *args: _root(_var(*args), 2),
+    _std,
     "The standard deviation over `dim`; equal elements get a zero gradient.",
 )
 composite(

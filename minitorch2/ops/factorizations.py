@@ -1,10 +1,11 @@
-"""Rows of linear algebra for matrices of any kind: eigenvalues, and triangular factors (LU).
+"""Rows of linear algebra for matrices of any kind: eigenvalues, LU, pseudoinverses.
 
 In: square matrices [..., n, n] (for LU also [..., m, n]). Out: what torch.linalg gives: eigenvalues
 and eigenvectors are complex even where the matrix is real.
 
 Source: torch.linalg; Boeddeker et al. 2017, "On the computation of complex-valued gradients" (4.77,
-eigenvectors); de Hoog et al. 2011, "The derivatives of LU factors"; Golub and Van Loan 2013, 3.4.
+eigenvectors); Golub and Pereyra 1973 (pseudoinverses); de Hoog et al. 2011, "The derivatives of LU
+factors"; Golub and Van Loan 2013, 3.4.
 """
 
 import math
@@ -149,4 +150,50 @@ defop(
     host="elimination goes column by column",
     torch="torch.linalg.lu_factor",
     doc="The triangular factors in one matrix, the exchanges of rows (from 1), the rows' order.",
+)
+
+# ---- pseudoinverses --------------------------------------------------------------------------
+
+
+def _pinv(a, bound, hermitian):
+    if hermitian:
+        values, left = numpy.linalg.eigh(a)
+        right = numpy.swapaxes(left, -1, -2).conj()
+    else:
+        left, values, right = numpy.linalg.svd(a, False)
+    keep = numpy.abs(values) > bound
+    inverse = numpy.where(keep, 1 / numpy.where(keep, values, 1), 0).astype(a.dtype)
+    back, up = (numpy.swapaxes(each, -1, -2).conj() for each in (right, left))
+    return (back * inverse[..., None, :]) @ up
+
+
+def _infer_pinv(self, bound, hermitian):
+    check_matrices(self, "pinv", square=hermitian)
+    return Meta((*self.shape[:-2], self.shape[-1], self.shape[-2]), self.dtype)
+
+
+def _pinv_vjp(s, g):
+    """Of constant rank: -P^H g P^H + (1 - A P) g^H P P^H + P^H P g^H (1 - P A)."""
+    a, p = s.self, s.result
+    left = g.mH @ p @ p.mH
+    right = p.mH @ p @ g.mH
+    found = -(p.mH @ g @ p.mH) + (left - a @ (p @ left)) + (right - right @ p @ a)
+    return found, None
+
+
+defop(
+    "linalg_pinv_above(Tensor self, Tensor bound, bool hermitian=False) -> Tensor",
+    LIBRARY,
+    eager=lapack(_pinv, "pinv"),
+    infer=_infer_pinv,
+    vjp=_pinv_vjp,
+    saves="self result",
+    conjugates=False,
+    precision="full",
+    effects="may_fail",
+    method=False,
+    function=False,
+    host="LAPACK's",
+    torch="torch.linalg.pinv",
+    doc="The pseudoinverse; singular values of at most `bound` [..., 1] count as zero.",
 )

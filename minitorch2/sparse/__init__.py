@@ -4,6 +4,7 @@ Files, in reading order:
 
 tensor     SparseTensor: indices, values, and what can be done with them
 functions  functions of sparse tensors: products, sums, softmax
+arranging  indexing, joining, other orders and dtypes
 making     sparse tensors from indices and values, or from dense ones
 
     >>> import minitorch2 as torch
@@ -15,6 +16,7 @@ making     sparse tensors from indices and values, or from dense ones
 Source: torch.sparse.
 """
 
+from minitorch2.sparse.arranging import smm, sparse_mask, sspaddmm
 from minitorch2.sparse.functions import addmm, log_softmax, mm, softmax, spmm, sum
 from minitorch2.sparse.making import (
     BoolTensor,

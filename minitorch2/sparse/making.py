@@ -100,6 +100,12 @@ def sparse_csr_tensor(
 def to_sparse(self: Tensor, sparse_dim: int | None = None, **options: Any) -> Any:
     """The elements that are not zero; `sparse_dim` dimensions are indices, the others dense."""
     count = self.ndim if sparse_dim is None else sparse_dim
+    if not 0 <= count <= self.ndim:
+        raise OperationError(
+            f"to_sparse({count})",
+            f"dense_to_sparse: sparse_dim argument must be in [0,{self.ndim}] range, but {count} "
+            "is given",
+        )
     held = self.detach().numpy()
     present = held.reshape(*held.shape[:count], -1).any(-1) if count < self.ndim else held != 0
     places = numpy.stack(numpy.nonzero(present)) if count else numpy.zeros((0, 1), numpy.int64)

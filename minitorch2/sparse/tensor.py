@@ -239,9 +239,12 @@ class SparseTensor(Tensor):
         numbers = numbers.sum(dense) if dense else numbers
         rest = [d for d in range(count) if d not in dims]
         sizes = [self.shape[d] for d in range(self.ndim) if d not in dims]
-        if not rest:
-            return numbers.sum(0)
-        return made_of(_stack([self._places[d] for d in rest]), numbers, sizes, False)
+        found = numbers.sum(0)
+        if rest:
+            found = made_of(_stack([self._places[d] for d in rest]), numbers, sizes, False)
+        for d in sorted(dims) if keepdim else ():
+            found = found.unsqueeze(d)
+        return found
 
     # ---- arithmetic --------------------------------------------------------------------------
 
@@ -308,11 +311,44 @@ class SparseTensor(Tensor):
     multiply = mul
     divide = true_divide = div
     __matmul__ = matmul
-    __add__ = __iadd__ = add
+    __add__ = add
     __sub__ = sub
     __mul__ = __rmul__ = mul
     __truediv__ = div
     __pow__ = pow
+
+    def _become(self, found: Any) -> Any:
+        """This tensor itself, with another's elements."""
+        self._places, self._numbers = found._places, found._numbers
+        self._coalesced = found._coalesced
+        return self
+
+    def add_(self, other: Any, *, alpha: Any = 1) -> Any:
+        """add, of the tensor itself."""
+        return self._become(SparseTensor.add(self, other, alpha=alpha))
+
+    def sub_(self, other: Any, *, alpha: Any = 1) -> Any:
+        """sub, of the tensor itself."""
+        return self._become(SparseTensor.add(self, other, alpha=-alpha))
+
+    def mul_(self, other: Any) -> Any:
+        """mul, of the tensor itself."""
+        return self._become(self.mul(other))
+
+    def div_(self, other: Any, *, rounding_mode: Any = None) -> Any:
+        """div, of the tensor itself."""
+        return self._become(self.div(other, rounding_mode=rounding_mode))
+
+    def neg_(self) -> Any:
+        """neg, of the tensor itself."""
+        return self._become(self.mul(-1))
+
+    def zero_(self) -> Any:
+        """Nothing held any more: every element is zero."""
+        none = self._places[:, :0]
+        return self._become(made_of(none, self._numbers[:0].detach(), list(self.shape), True))
+
+    __iadd__, __isub__, __imul__, __itruediv__ = add_, sub_, mul_, div_
 
     def __radd__(self, other: Any) -> Any:
         return FUNCTIONS["add"](other, self)

@@ -94,6 +94,9 @@ SPELLED: dict[str, Callable] = {
     "fft_r2c": lambda x, dim, norm: torch.fft.rfft(x, dim=dim, norm=norm),
     "fft_c2r": lambda x, dim, size, norm: torch.fft.irfft(x, size, dim, norm),
     "linalg_lu_parts": _lu_parts,
+    "linalg_pinv_above": lambda x, bound, *how: torch.linalg.pinv(
+        x, atol=bound[..., 0] if bound.ndim else bound, rtol=torch.zeros_like(bound.sum()), *how
+    ),
     "rebase": lambda x, data: x + (data - x).detach(),
     "squared_difference": lambda x, y: torch.ops.aten.mse_loss(x, y, 0),
     "bit_entropy": lambda x, y: torch.nn.functional.binary_cross_entropy(x, y, reduction="none"),

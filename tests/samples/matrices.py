@@ -5,6 +5,7 @@ In: a row's name. Out: calls.
 
 import numpy
 
+from minitorch2.ops.table import Op
 from tests.samples.specs import Sample, TensorSpec, call, of, refused, rough, t
 
 
@@ -119,6 +120,12 @@ def _distances(op) -> list[Sample]:
     return [*found, call(t((2, 3, 4)), t((2, 3, 4), seed="b"), 0, 1e-6), call(t((3,)), t((3,)), 0)]
 
 
+def _pinv(op: Op) -> list[Sample]:
+    zero, most = of(1e-10, grad=False), of([[0.5], [0.1]], grad=False)
+    found = [call(t(shape), zero) for shape in ((3, 3), (4, 2), (2, 4))]
+    return [*found, call(t((2, 3, 2)), most), rough(of([[1.0, 2.0], [2.0, 4.0]]), zero)]
+
+
 OWN = {
     **dict.fromkeys(("linalg_det", "linalg_slogdet", "linalg_inv"), _square),
     "linalg_solve": _solve,
@@ -128,6 +135,7 @@ OWN = {
     "linalg_svd": _svd,
     "linalg_eig": _eig,
     "linalg_lu_parts": _lu,
+    "linalg_pinv_above": _pinv,
     **dict.fromkeys(("diag", "diag_embed", "diagflat"), _diagonals),
     "trace": _trace,
     **dict.fromkeys(("addmv", "addr", "addbmm"), _added),
