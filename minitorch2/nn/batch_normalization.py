@@ -207,7 +207,7 @@ class GroupNorm(Module):
         if num_channels % num_groups:
             raise ArgumentValueError(
                 f"GroupNorm({num_groups}, {num_channels})",
-                "num_channels must be divisible by num_groups",
+                f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})",
             )
         self.num_groups, self.num_channels = num_groups, num_channels
         self.eps, self.affine = eps, affine

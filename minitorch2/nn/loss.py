@@ -5,9 +5,12 @@ In: predictions and targets. Out: a scalar ('mean', 'sum'), or one loss each ('n
 Source: torch.nn's loss modules.
 """
 
+import math
 from typing import Any
 
+from minitorch2.errors import ArgumentTypeError
 from minitorch2.nn import functional as F
+from minitorch2.nn.linear import Linear
 from minitorch2.nn.module import Module
 
 
@@ -82,6 +85,50 @@ class CrossEntropyLoss(_WeightedLoss):
             self.weight,
             ignore_index=self.ignore_index,
             reduction=self.reduction,
+            label_smoothing=self.label_smoothing,
+        )
+
+
+class LinearCrossEntropyLoss(_WeightedLoss):
+    """CrossEntropyLoss of a Linear of the input [N, in_features], whose weight is `linear.weight`.
+
+    `out_features` are the sizes of further dimensions of the loss; `options` choose how torch cuts
+    the computation into pieces, which changes no result; they are not read.
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        num_classes: int,
+        *,
+        out_features: tuple[int, ...] = (),
+        bias: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+        reduction: str = "mean",
+        weight: Any = None,
+        ignore_index: int | None = None,
+        label_smoothing: float = 0.0,
+        options: Any = None,
+    ):
+        super().__init__(weight, None, None, reduction)
+        self.in_features, self.num_classes = in_features, num_classes
+        self.out_features = tuple(out_features)
+        self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
+        whole = num_classes * math.prod(self.out_features)
+        self.linear = Linear(in_features, whole, bias, device=device, dtype=dtype)
+
+    def forward(self, input: Any, target: Any) -> Any:
+        shape = (self.num_classes, *self.out_features)
+        bias = self.linear.bias
+        return F.linear_cross_entropy(
+            input,
+            self.linear.weight.reshape((*shape, self.in_features)),
+            target,
+            linear_bias=None if bias is None else bias.reshape(shape),
+            weight=self.weight,
+            reduction=self.reduction,
+            ignore_index=self.ignore_index,
             label_smoothing=self.label_smoothing,
         )
 
@@ -163,6 +210,11 @@ class HuberLoss(_Loss):
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0):
         super().__init__(reduction=reduction)
+        if not isinstance(delta, (int, float)):
+            raise ArgumentTypeError(
+                f"HuberLoss(delta={delta!r})",
+                f"delta must be a float or int, got: {type(delta)}",
+            )
         self.delta = delta
 
     def forward(self, input: Any, target: Any) -> Any:

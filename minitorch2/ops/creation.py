@@ -226,7 +226,7 @@ def _dropout(input, p, training):
             "convert: x.float()",
         )
     noise = _op("rand", tuple(input.shape), dtypes.float32, None, None)
-    return input * (noise >= p).to(input.dtype) * (1 / (1 - p))
+    return input * (noise >= p) * (1 / (1 - p))  # saves the mask: one byte for each element
 
 
 defop(

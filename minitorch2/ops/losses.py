@@ -49,9 +49,15 @@ def _nll_loss(input, target, weight, ignore_index, reduction):
     expected = tuple(input.shape[:at]) + tuple(input.shape[at + 1 :])
     if tuple(target.shape) != expected:
         batch = input.ndim > 1 and tuple(target.shape[:1]) == tuple(input.shape[:1])
+        wrong = f"Expected target size {list(expected)}, got {list(target.shape)}"
+        if not batch and target.ndim and input.ndim > 1:
+            wrong = (
+                f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
+                f"({target.shape[0]}): {wrong}"
+            )
         raise (ShapeError if batch else ArgumentValueError)(
             f"nll_loss({describe_value(input)}, target {describe_value(target)})",
-            f"Expected target of shape {list(expected)}, got {list(target.shape)}",
+            wrong,
             "give one class index for each prediction",
         )
     keep = target != ignore_index
@@ -94,6 +100,7 @@ def _cross_entropy(input, target, weight, ignore_index, reduction, label_smoothi
             "give one score for each class",
         )
     at = 1 if input.ndim > 1 else 0
+    _check_target(input, target, weight, ignore_index, input.shape[at])
     logs = _op("log_softmax", input, at, None)
     if target.dtype.is_floating_point:  # class probabilities
         if tuple(target.shape) != tuple(input.shape):
@@ -124,6 +131,33 @@ def _cross_entropy(input, target, weight, ignore_index, reduction, label_smoothi
         smooth = reduced(smooth, reduction)
     classes = input.shape[at]
     return loss * (1 - label_smoothing) + smooth * (label_smoothing / classes)
+
+
+def _check_target(input, target, weight, ignore_index, classes):
+    """Refuse targets of the other kind: numbers of classes of a shape of probabilities ..."""
+    asked = f"cross_entropy({describe_value(input)}, target {describe_value(target)})"
+    if weight is not None and tuple(weight.shape) != (classes,):
+        raise ShapeError(
+            asked,
+            f"weight tensor should be defined either for all {classes} classes or no classes but "
+            f"got weight tensor of shape: {list(weight.shape)}",
+        )
+    if target.dtype.is_floating_point:
+        if ignore_index >= 0:
+            raise OperationError(asked, "ignore_index is not supported for floating point target")
+        if target.ndim == input.ndim - 1:
+            raise DtypeError(
+                asked,
+                "expected target dtype to be Long or Byte for class indices, but got "
+                f"{target.dtype}",
+                "convert: target.long()",
+            )
+    elif tuple(target.shape) == tuple(input.shape) and input.ndim > 1:
+        raise DtypeError(
+            asked,
+            f"Expected floating point type for target with class probabilities, got {target.dtype}",
+            "convert: target.float()",
+        )
 
 
 def _along(vector, dim, ndim):

@@ -46,7 +46,8 @@ def _infer(self, kernel, stride, padding, dilation, ceil_mode):
     if self.ndim not in (count + 1, count + 2):
         raise OperationError(
             asked,
-            f"Expected {count + 1}D or {count + 2}D input, got {list(self.shape)}",
+            f"non-empty {count + 1}D or {count + 2}D (batch mode) tensor expected for input, got "
+            f"{list(self.shape)}",
             "the input is [N, C, *sizes] or [C, *sizes]",
         )
     if any(2 * p > k for p, k in zip(padding, kernel, strict=True)):

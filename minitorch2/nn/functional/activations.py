@@ -152,6 +152,17 @@ def gumbel_softmax(
     return chosen - soft.detach() + soft
 
 
-def relu_(input: Any) -> Any:
-    """relu, written into the input."""
-    return relu(input, inplace=True)
+def _written(function: Any) -> Any:
+    """An activation that overwrites its input."""
+
+    def activation(input: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(input, *args, inplace=True, **kwargs)
+
+    activation.__name__ = activation.__qualname__ = f"{function.__name__}_"
+    activation.__doc__ = f"{function.__name__}, written into the input."
+    return activation
+
+
+relu_, elu_, celu_, selu_ = _written(relu), _written(elu), _written(celu), _written(selu)
+leaky_relu_, hardtanh_ = _written(leaky_relu), _written(hardtanh)
+rrelu_, threshold_ = _written(rrelu), _written(threshold)

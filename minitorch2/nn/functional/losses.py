@@ -160,8 +160,8 @@ def kl_div(
     if log_target:
         loss = target.exp() * (target - input)
     else:
-        safe = _where(target > 0, target, 1.0)
-        loss = _where(target > 0, target * safe.log(), target * 0) - target * input
+        safe = _where(target == 0, 1.0, target)
+        loss = _where(target == 0, target * 0, target * safe.log()) - target * input
     if reduction == "batchmean":
         return loss.sum() / input.shape[0] if input.ndim else loss
     return reduced(loss, reduction_of(reduction, size_average, reduce))
@@ -322,3 +322,31 @@ def pdist(input: Any, p: float = 2.0) -> Any:
     first = tensor([i for i, _ in pairs], dtype=int64)
     second = tensor([j for _, j in pairs], dtype=int64)
     return (input.index_select(0, first) - input.index_select(0, second)).norm(p, -1)
+
+
+def linear_cross_entropy(
+    input: Any,
+    linear_weight: Any,
+    target: Any,
+    *,
+    linear_bias: Any = None,
+    weight: Any = None,
+    reduction: str = "mean",
+    ignore_index: int | None = None,
+    label_smoothing: float = 0.0,
+    options: Any = None,
+) -> Any:
+    """cross_entropy of linear(input, linear_weight, linear_bias).
+
+    `input` [N, features] or [features], `linear_weight` [classes, features], or with further
+    dimensions of the loss [classes, *sizes, features]. `options` choose how torch cuts the
+    computation into pieces, which changes no result; they are not read.
+    """
+    sizes = tuple(linear_weight.shape[:-1])
+    flat = linear_weight.reshape((-1, linear_weight.shape[-1]))
+    logits = input @ flat.mT
+    if linear_bias is not None:
+        logits = logits + linear_bias.reshape((-1,))
+    logits = logits.reshape((*input.shape[:-1], *sizes))
+    ignored = -100 if ignore_index is None else ignore_index
+    return _cross_entropy(logits, target, weight, ignored, reduction, label_smoothing)

@@ -7,6 +7,7 @@ Source: torch.nn.functional.
 
 from typing import Any
 
+from minitorch2.errors import ShapeError
 from minitorch2.nn.functional.losses import reduction_of
 from minitorch2.nn.functional.rows import row
 from minitorch2.ops.losses import reduced
@@ -27,6 +28,13 @@ def multi_margin_loss(
     """max(0, margin - score of the target + score of another class) ** p, averaged over classes."""
     scores = input.unsqueeze(0) if input.ndim == 1 else input
     index = target.reshape(-1, 1)
+    if target.ndim > 1 or index.shape[0] != scores.shape[0]:
+        raise ShapeError(
+            f"multi_margin_loss of scores of shape {list(input.shape)}",
+            "target tensor should be 1-D with size equal to the batch: Expected target size "
+            f"[{scores.shape[0]}], but got {list(target.shape)}",
+            "give one class for each sample",
+        )
     gap = (margin - scores.gather(1, index) + scores).clamp(min=0) ** p
     if weight is not None:
         gap = gap * weight[index]

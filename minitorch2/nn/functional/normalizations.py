@@ -48,7 +48,11 @@ def batch_norm(
     In training by the batch's own statistics, which also move the running ones; else by the
     running ones.
     """
+    if eps <= 0:
+        raise ArgumentValueError("batch_norm", f"batch_norm eps must be positive, but got {eps}")
     kind, input = input.dtype, _wide(input)
+    if training and not input.numel():
+        return _normalized(input, *_nothing(input), weight, bias, eps).to(kind)
     if not training:
         return _normalized(input, running_mean, running_var, weight, bias, eps).to(kind)
     dims = (0, *range(2, input.ndim))
@@ -72,6 +76,12 @@ def batch_norm(
             unbiased = variance.detach() * (count / (count - 1))
             running_var.lerp_(unbiased.to(running_var.dtype), momentum)
     return _normalized(input, mean, variance, weight, bias, eps).to(kind)
+
+
+def _nothing(input: Any) -> tuple[Any, Any]:
+    """A mean and a variance for an input without elements; the running ones stay as they are."""
+    size = (input.shape[1],)
+    return input.new_zeros(size), input.new_ones(size)
 
 
 def _normalized(input: Any, mean: Any, variance: Any, weight: Any, bias: Any, eps: float) -> Any:

@@ -6,6 +6,7 @@ Source: torch.nn.functional.interpolate; Shi et al. 2016 (pixel shuffle).
 """
 
 import math
+import warnings
 from typing import Any
 
 from minitorch2.creation import tensor
@@ -193,3 +194,22 @@ def channel_shuffle(input: Any, groups: int) -> Any:
     shape = tuple(input.shape)
     grouped = input.reshape(shape[0], groups, shape[1] // groups, *shape[2:])
     return grouped.transpose(1, 2).reshape(shape)
+
+
+def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+    """interpolate(mode='nearest'), which took its place."""
+    _warn_of_older("upsample_nearest")
+    return interpolate(input, size, scale_factor, mode="nearest")
+
+
+def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+    """interpolate(mode='bilinear', align_corners=True), which took its place."""
+    _warn_of_older("upsample_bilinear")
+    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
+
+
+def _warn_of_older(name: str) -> None:
+    warnings.warn(
+        f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.",
+        stacklevel=3,
+    )

@@ -15,7 +15,17 @@ from typing import Any
 from minitorch2.creation import rand, tensor
 from minitorch2.dtypes import int64
 from minitorch2.errors import ArgumentValueError, ShapeError
-from minitorch2.nn.functional.pooling import avg_pool1d, avg_pool2d, avg_pool3d
+from minitorch2.nn.functional.pooling import (
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    adaptive_max_pool3d,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+)
 from minitorch2.nn.functional.rows import row
 from minitorch2.nn.functional.windows import per_dimension
 
@@ -129,15 +139,13 @@ def _regions(input: Any, samples: Any, kernel: tuple, wanted: tuple) -> tuple[An
     shape = (*input.shape[:2], *wanted)
     if 0 in shape[:2]:
         return input.new_zeros(shape), tensor([], dtype=int64).reshape(shape)
-    shares = samples.detach().tolist()
+    shares = samples.detach()[: input.shape[0]].tolist()
     values, places = [], []
     for image, rows in enumerate(shares):
         for channel, share in enumerate(rows):
-            # the last dimension takes the first random number
-            starts = [
-                _starts(share[dims - 1 - at], sizes[at], wanted[at], kernel[at])
-                for at in range(dims)
-            ]
+            if dims == 2:  # as torch has it: here the last dimension takes the first number
+                share = share[::-1]
+            starts = [_starts(share[at], sizes[at], wanted[at], kernel[at]) for at in range(dims)]
             index = _window_places(starts, kernel, sizes)
             flat = input[image, channel].reshape(-1)
             largest, at = flat[index].max(-1)
@@ -169,3 +177,27 @@ def _window_places(starts: list[list[int]], kernel: tuple, sizes: tuple) -> Any:
 lp_pool1d, lp_pool2d, lp_pool3d = _lp_pool(1), _lp_pool(2), _lp_pool(3)
 max_unpool1d, max_unpool2d, max_unpool3d = _max_unpool(1), _max_unpool(2), _max_unpool(3)
 fractional_max_pool2d, fractional_max_pool3d = _fractional(2), _fractional(3)
+
+
+def _with_indices(function: Any) -> Any:
+    """A pooling that returns the places of its maxima beside them."""
+
+    def pooling(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **{**kwargs, "return_indices": True})
+
+    pooling.__name__ = pooling.__qualname__ = f"{function.__name__}_with_indices"
+    pooling.__doc__ = f"{function.__name__}, and where the maxima were."
+    return pooling
+
+
+max_pool1d_with_indices, max_pool2d_with_indices, max_pool3d_with_indices = map(
+    _with_indices, (max_pool1d, max_pool2d, max_pool3d)
+)
+(
+    adaptive_max_pool1d_with_indices,
+    adaptive_max_pool2d_with_indices,
+    adaptive_max_pool3d_with_indices,
+) = map(_with_indices, (adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d))
+fractional_max_pool2d_with_indices, fractional_max_pool3d_with_indices = map(
+    _with_indices, (fractional_max_pool2d, fractional_max_pool3d)
+)
