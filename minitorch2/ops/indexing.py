@@ -237,6 +237,8 @@ def set_item(tensor: Tensor, index: Any, value: Any) -> None:
     if all(part is None for part in left):
         while value.ndim > viewed.ndim and value.shape[0] == 1:
             value = value.squeeze(0)
+        if value.ndim == 0 and value.storage is viewed.storage:
+            value = value.clone()  # one element of what is written: read before, as a number is
         _op("copy_", viewed, value, False)
         return
     indices = _integer_indices(viewed, left)

@@ -149,17 +149,18 @@ def is_number(value: Any) -> bool:
 def pointwise_layout(shape: tuple[int, ...], layouts: Sequence[Layout]) -> Layout:
     """The layout of a pointwise result: dense, its dimensions ordered like the operands'.
 
-    Contiguous operands give a contiguous result; a dense permuted operand of the result's shape
-    gives its strides; otherwise dimensions are sorted by the operands' strides.
+    Row-major operands give a row-major result, dense ones with the same strides those strides;
+    otherwise dimensions are sorted by the operands' strides.
     """
-    whole = [layout for layout in layouts if layout.shape == shape]
-    if not whole or all(layout.is_contiguous() for layout in layouts):
+    if all(layout.row_major for layout in layouts):
         return contiguous(shape)
-    first = whole[0]
-    if len(whole) == len(layouts) and first.is_dense():
-        if all(layout.strides == first.strides for layout in whole):
+    if all(layout.shape == shape for layout in layouts):
+        if all(layout.is_contiguous() for layout in layouts):
+            return contiguous(shape)
+        first = layouts[0]
+        if first.is_dense() and all(layout.strides == first.strides for layout in layouts):
             return Layout(shape, first.strides, 0)
-    order = _stride_order(shape, [_broadcast_strides(layout, len(shape)) for layout in layouts])
+    order = _stride_order(shape, [_broadcast_strides(layout, shape) for layout in layouts])
     strides: list[int] = [0] * len(shape)
     running: int = 1
     for dim in order:
@@ -168,10 +169,10 @@ def pointwise_layout(shape: tuple[int, ...], layouts: Sequence[Layout]) -> Layou
     return Layout(shape, tuple(strides), 0)
 
 
-def _broadcast_strides(layout: Layout, ndim: int) -> list[int]:
-    strides = [0] * (ndim - len(layout.shape))
-    pairs = zip(layout.shape, layout.strides, strict=True)
-    return strides + [0 if size == 1 else stride for size, stride in pairs]
+def _broadcast_strides(layout: Layout, shape: tuple[int, ...]) -> list[int]:
+    added = len(shape) - len(layout.shape)
+    triples = zip(layout.shape, layout.strides, shape[added:], strict=True)
+    return [0] * added + [0 if size == 1 != whole else stride for size, stride, whole in triples]
 
 
 def _stride_order(shape: tuple[int, ...], operands: list[list[int]]) -> list[int]:

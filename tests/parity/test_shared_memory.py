@@ -228,3 +228,37 @@ def test_writes_that_read_what_they_change() -> None:
 
         here, there = outcome(program, minitorch2), outcome(program, torch)
         assert here[0] == there[0], (written, read, here, there)
+
+
+def turned(draw: random.Random, shape: list[int]) -> Any:
+    """Zeros of a shape whose dimensions lie in memory in any order, some with gaps or repeated."""
+    order = draw.sample(range(len(shape)), len(shape))
+    back = [order.index(at) for at in range(len(shape))]
+    at = draw.randrange(len(shape))
+    step = draw.choice([1, 1, 2])
+    sizes = [size * (step if place == at else 1) for place, size in enumerate(shape)]
+    found = torch.zeros([sizes[place] for place in order]).permute(back)
+    found = found[(slice(None),) * at + (slice(None, None, step),)]
+    return found.narrow(at, 0, 1).expand(shape) if draw.random() < 0.2 else found
+
+
+def test_the_strides_of_results() -> None:
+    """Two or three operands of any layouts: the result is laid out as torch's iterator lays it."""
+    for seed in range(1500):
+        draw = random.Random(seed)
+        shape = [draw.choice([1, 2, 3, 4]) for _ in range(draw.randint(1, 4))]
+        there = [turned(draw, shape)]
+        for _ in range(draw.choice([1, 1, 2])):
+            sizes = [1 if draw.random() < 0.3 else size for size in shape]
+            there.append(turned(draw, sizes[draw.choice([0, 0, len(sizes) - 1]) :]))
+        here = []
+        for each in there:
+            reach = sum(
+                (n - 1) * stride for n, stride in zip(each.shape, each.stride(), strict=True)
+            )
+            memory = minitorch2.zeros(1 + reach)
+            here.append(memory.as_strided(tuple(each.shape), each.stride()))
+        ours, theirs = sum(here[1:], here[0]), sum(there[1:], there[0])
+        pairs = zip(ours.stride(), theirs.stride(), theirs.shape, strict=True)
+        layouts = [(tuple(each.shape), each.stride()) for each in there]
+        assert all(mine == wanted for mine, wanted, size in pairs if size > 1), layouts
