@@ -60,6 +60,7 @@ from minitorch2.jit.capture.values.sequences import (
 )
 from minitorch2.jit.capture.values.sets import SetValue
 from minitorch2.jit.shapes.symbolic_size import SymbolicSize
+from minitorch2.ops.table import Op
 from minitorch2.tensors import Size, Tensor
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def wrap(machine: Machine, object: Any, source: Source) -> Value:
     if isinstance(object, types.ModuleType):
         state.guard_identity(source, object)
         return ModuleValue(object, source)
-    if isinstance(object, NATIVE_CALLABLES) or (hasattr(object, "op") and callable(object)):
+    if isinstance(object, NATIVE_CALLABLES) or isinstance(getattr(object, "op", None), Op):
         return _native(machine, object, source)
     state.guard_type(source, kind)
     if isinstance(object, tuple) and is_plain_tuple(kind):
