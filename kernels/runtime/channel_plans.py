@@ -123,8 +123,13 @@ def _plan(planes: _Planes, parts: tuple[Part, ...], channels: int, units: int, m
     step = -(-extent // min(extent, max(units, -(-volume // CACHED))))
     if len(planes.sizes) == 1:
         step = -(-step // most) * most
-    bands, pixel_bands, table, tiles, copies, pixels = [], [], [], [], [], []
-    span = 0
+    bands: list[list[int]] = []
+    pixel_bands: list[list[int]] = []
+    table: list[list[int]] = []
+    copies: list[list[int]] = []
+    tiles: list[np.ndarray] = []
+    pixels: list[np.ndarray] = []
+    span = made = 0
     for low in range(0, extent, step):
         live = [(at, part, min(low + step, part.counts[0]))
                 for at, part in enumerate(parts) if low < part.counts[0]]  # fmt: skip
@@ -137,36 +142,42 @@ def _plan(planes: _Planes, parts: tuple[Part, ...], channels: int, units: int, m
         for at, part, high in live:
             lines = _places(part, strides, low, high, first * strides[0])
             inside = (low, high) if len(part.counts) == 1 else (0, part.counts[-1])
-            start = len(tiles)
-            tiles += [
-                [int(place) + begin * part.step[-1] * strides[-1],
-                 int(target) + begin * part.target[-1], count]
-                for place, target in lines for begin, count in _segments(*inside, most)
-            ]  # fmt: skip
-            table.append([start, len(tiles), channels * len(part.taps), at])
+            tiles.append(_tiles(part, lines, inside, most))
+            table.append([made, made + len(tiles[-1]), channels * len(part.taps), at])
+            made += len(tiles[-1])
+            if at == 0:
+                pixels.append(_windows(part, lines, inside))
         if planes.copied:
             copies += _joined(planes.copies(first, last))
         bands.append([before[0], len(table), before[1], len(copies), 0])
-        pixels.append(_windows(tiles[table[before[0]][0] : table[before[0]][1]], parts[0].step[-1]))
-        places = sum(map(len, pixels))
-        inner = math.prod(parts[0].counts[1:])
-        pixel_bands.append([places - len(pixels[-1]), places, before[1], len(copies), low * inner])
+        behind, inner = sum(map(len, pixels)), math.prod(parts[0].counts[1:])
+        pixel_bands.append([behind - len(pixels[-1]), behind, before[1], len(copies), low * inner])
     span = span if planes.copied else math.prod(planes.lengths)
     offsets, starts = _offsets(parts, strides, span, channels)
     for row in table:
         row[3] = starts[row[3]]
     return Plan(
         parts=parts, counts=parts[0].counts, copied=planes.copied, span=span, offsets=offsets,
-        bands=_table(bands, BAND), part_table=_table(table, PART), tiles=_table(tiles, TILE),
+        bands=_table(bands, BAND), part_table=_table(table, PART), tiles=np.concatenate(tiles),
         copies=_table(copies, COPY), pixel_bands=_table(pixel_bands, BAND),
         pixels=np.concatenate(pixels), most_pixels=max(map(len, pixels)),
     )  # fmt: skip
 
 
-def _windows(tiles: Sequence[Sequence[int]], step: int) -> np.ndarray:
-    """Where the window of each place of some tiles begins."""
-    found = [np.arange(count, dtype=np.int64) * step + place for place, _, count in tiles]
-    return np.concatenate(found)
+def _tiles(part: Part, lines: np.ndarray, inside: tuple[int, int], most: int) -> np.ndarray:
+    """The rows of the table of tiles for stretches of some lines."""
+    begins, counts = np.array(_segments(*inside, most), np.int64).T
+    found = np.empty((len(lines), len(begins), len(TILE)), np.int64)
+    found[..., 0] = lines[:, :1] + begins * part.step[-1]
+    found[..., 1] = lines[:, 1:] + begins * part.target[-1]
+    found[..., 2] = counts
+    return found.reshape(-1, len(TILE))
+
+
+def _windows(part: Part, lines: np.ndarray, inside: tuple[int, int]) -> np.ndarray:
+    """Where the window of each place of some lines begins."""
+    places = np.arange(*inside, dtype=np.int64) * part.step[-1]
+    return (lines[:, :1] + places).reshape(-1)
 
 
 def _offsets(
@@ -183,7 +194,7 @@ def _offsets(
     return np.concatenate(found), starts
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=128)
 def forward_plan(
     sizes: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, channels: int,
     units: int, most: int = 8,
@@ -201,7 +212,7 @@ def forward_plan(
     return _plan(_Planes(sizes, padding, lengths), (part,), channels, units, most)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=128)
 def input_plan(
     places: Sizes, sizes: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes,
     channels: int, units: int, most: int = 8,

@@ -114,10 +114,11 @@ def _check_tensors(lr: Any, betas: Any, only_numbers: bool) -> None:
 @cache
 def _kernel(decoupled: bool, decays: bool, near: tuple[bool, bool]) -> UpdateKernel:
     """`Adam.update` without amsgrad as one pass."""
-    decay = ()
-    if decays:
-        shrunk, added = "parameter = parameter * decay", "grad = grad + parameter * decay"
-        decay = (shrunk if decoupled else added,)
+    decay: tuple[str, ...] = ()
+    if decays and decoupled:
+        decay = ("parameter = parameter * decay",)
+    elif decays:
+        decay = ("grad = grad + parameter * decay",)
     return UpdateKernel(
         ("parameter", "mean", "square"),
         ("grad",),
