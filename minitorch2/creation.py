@@ -401,7 +401,7 @@ def _random(name: str) -> Any:
             return _filled(out, name, wanted, 0, dtype).copy_(
                 _op(name, wanted, out.dtype, None, generator)
             )
-        if device is not None and check_place(device):
+        if check_place(device):
             element = dtype or dtypes.get_default_dtype()
             return finished(fake_tensor(wanted, element), requires_grad)
         return finished(_op(name, wanted, dtype, device, generator), requires_grad)
@@ -431,7 +431,7 @@ def randint(
         low, high = 0, low
     strided_only("randint", layout)
     dtype = dtypes.as_dtype(dtype) or (dtypes.int64 if out is None else out.dtype)
-    if device is not None and check_place(device):
+    if check_place(device):
         return finished(fake_tensor(tuple(size), dtype), requires_grad)
     if high <= low:
         raise OperationError(

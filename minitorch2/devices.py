@@ -1,11 +1,15 @@
 """Devices: where a tensor's memory lives.
 
 In: 'cpu', 'cuda:0', 'meta'. Out: an immutable, comparable device object. The meta device holds
-no data at all: operations on it compute shapes, dtypes and layouts only.
+no data at all: operations on it compute shapes, dtypes and layouts only. `with device("meta"):`
+makes it the place of new tensors that name none.
 
     >>> device("cuda", 1)
     device(type='cuda', index=1)
 """
+
+import threading
+from typing import Any
 
 from minitorch2.errors import ArgumentTypeError, DeviceError
 
@@ -51,15 +55,48 @@ class device:
     def __str__(self) -> str:
         return self.type if self.index is None else f"{self.type}:{self.index}"
 
+    def __enter__(self) -> "device":
+        require_available(self)
+        _places.stack.append(self)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        _places.stack.pop()
+
 
 CPU = device("cpu")
 META = device("meta")
 
 
+class _Places(threading.local):
+    """Where new tensors of this thread lie that name no place, innermost last."""
+
+    def __init__(self) -> None:
+        self.stack: list[device] = [CPU]
+
+
+_places = _Places()
+
+
+def get_default_device() -> device:
+    """Where a tensor is made that names no device: the CPU, unless set otherwise."""
+    return _places.stack[-1]
+
+
+def set_default_device(device: Any) -> None:
+    """Make a device the place of new tensors that name none; None is the CPU.
+
+    Raises DeviceError for a device that is not there.
+    """
+    where = CPU if device is None else as_device(device)
+    require_available(where)
+    _places.stack[-1] = where
+
+
 def as_device(value: "str | device | None") -> device:
-    """A device from what a user writes; None is the CPU."""
+    """A device from what a user writes; None is the one where new tensors are made."""
     if value is None:
-        return CPU
+        return _places.stack[-1]
     if isinstance(value, device):
         return value
     return device(value)

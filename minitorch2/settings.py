@@ -15,9 +15,8 @@ import warnings
 from typing import Any
 
 from minitorch2 import dtypes
-from minitorch2.devices import CPU, as_device, device
 from minitorch2.dispatch import state
-from minitorch2.errors import ArgumentValueError, DeviceError
+from minitorch2.errors import ArgumentValueError
 
 _MODES = ("default", "warn", "error")
 _kept: dict[str, Any] = {"deterministic": 0, "warn_always": False, "interop": 1, "cache": True}
@@ -156,22 +155,6 @@ def set_float32_matmul_precision(precision: str) -> None:
 def get_float32_matmul_precision() -> str:
     """What set_float32_matmul_precision was last given."""
     return _kept.get("matmul", "highest")
-
-
-def set_default_device(device: Any) -> None:
-    """Make the CPU the place of new tensors, which it is; DeviceError for any other device."""
-    where = as_device(device)
-    if where.type != "cpu":
-        raise DeviceError(
-            f"set_default_device({str(where)!r})",
-            "new tensors are made on the CPU unless a call says otherwise",
-            f"name the device where a tensor is made: torch.zeros(3, device={str(where)!r})",
-        )
-
-
-def get_default_device() -> device:
-    """The CPU."""
-    return CPU
 
 
 def _assert(condition: Any, message: str) -> None:

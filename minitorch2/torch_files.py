@@ -68,6 +68,8 @@ _FILES = {
     "torch.cuda.amp": "minitorch2.amp.cuda",
     "torch.jit.annotations": "minitorch2.jit.scripting",
     "torch._tensor_str": "minitorch2.printing",
+    "torch.storage": "minitorch2.untyped_storage",
+    "torch.torch_version": "minitorch2.version",
     "torch.autograd._functions": "minitorch2.autograd",
     "torch.distributions.constraint_registry": "minitorch2.distributions.registry",
     "torch.distributions.kl": "minitorch2.distributions.divergence",

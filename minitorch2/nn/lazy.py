@@ -23,66 +23,11 @@ from minitorch2.nn import batch_normalization as norms
 from minitorch2.nn import convolution as convolutions
 from minitorch2.nn.linear import Linear
 from minitorch2.nn.module import Module
-from minitorch2.nn.parameter import Buffer, Parameter
-
-
-class _Uninitialized:
-    """What both kinds share: no shape until `materialize`."""
-
-    becomes: type
-
-    def materialize(self: Any, shape: Any, device: Any = None, dtype: Any = None) -> None:
-        """Become an ordinary tensor of this shape, with any numbers in it."""
-        requires_grad = self.requires_grad
-        self.data = empty(tuple(shape), device=device, dtype=dtype or self.dtype)
-        self.__class__ = self.becomes
-        if self.dtype.is_floating_point:
-            self.requires_grad = requires_grad
-
-    @property
-    def shape(self) -> Any:
-        """ModuleError: there is none yet."""
-        raise ModuleError(
-            "the shape of an uninitialized parameter",
-            "Can't access the shape of an uninitialized parameter or buffer",
-            "call the module once, or materialize() the parameter",
-        )
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}>"
-
-
-class UninitializedParameter(_Uninitialized, Parameter):
-    """A Parameter without a shape."""
-
-    __slots__ = ()
-    becomes = Parameter
-
-    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
-        """One without a shape."""
-        return super().__new__(cls, empty(0, device=device, dtype=dtype), requires_grad)
-
-
-class UninitializedBuffer(_Uninitialized, Buffer):
-    """A Buffer without a shape."""
-
-    __slots__ = ()
-    becomes = Buffer
-
-    def __new__(
-        cls,
-        requires_grad: bool = False,
-        device: Any = None,
-        dtype: Any = None,
-        persistent: bool = True,
-    ) -> Any:
-        """One without a shape."""
-        return super().__new__(cls, empty(0, device=device, dtype=dtype), persistent=persistent)
-
-
-def is_lazy(parameter: Any) -> bool:
-    """Whether a parameter or buffer still has no shape."""
-    return isinstance(parameter, _Uninitialized)
+from minitorch2.nn.parameter import (
+    UninitializedBuffer,
+    UninitializedParameter,
+    is_lazy,
+)
 
 
 class LazyModuleMixin(Module):

@@ -543,6 +543,9 @@ class Module(HookRegistry):
         return f"{self._get_name()}(\n  " + "\n  ".join(lines + children) + "\n)"
 
 
+_IncompatibleKeys = module_state.IncompatibleKeys  # the name it has in torch
+
+
 def _check_name(module: Module, name: str, kind: str, parts: dict) -> None:
     asked = f"register_{kind}({name!r}, ...)"
     if not isinstance(name, str):

@@ -72,7 +72,7 @@ def tolist(self: Tensor) -> Any:
 
 def to_numpy(self: Tensor, *, force: bool = False) -> numpy.ndarray:
     """The elements as a numpy array that shares the memory."""
-    if self.requires_grad and not force:
+    if state.grad_enabled and self.requires_grad and not force:
         raise AutogradError(
             "numpy() of a tensor that requires grad",
             "Can't call numpy() on Tensor that requires grad",

@@ -271,10 +271,10 @@ class Optimizer:
         for hook in list(self._state_dict_pre_hooks.values()):
             hook(self)
         numbers = {id(p): n for n, p in enumerate(_all_parameters(self.param_groups))}
-        groups = [
-            {**group, "params": [numbers[id(p)] for p in group["params"]]}
-            for group in self.param_groups
-        ]
+        groups: list[dict[str, Any]] = []
+        for group in self.param_groups:
+            settings = {name: value for name, value in group.items() if name != "params"}
+            groups.append({**settings, "params": [numbers[id(p)] for p in group["params"]]})
         state = {numbers.get(id(p), p): value for p, value in self.state.items()}
         found = {"state": state, "param_groups": groups}
         for hook in list(self._state_dict_post_hooks.values()):

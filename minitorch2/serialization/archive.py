@@ -20,24 +20,26 @@ import numpy
 
 from minitorch2.errors import ArgumentValueError, SerializationError
 from minitorch2.serialization.reading import Reader
+from minitorch2.serialization.whole import WholeReader, WholeWriter, completed
 from minitorch2.serialization.writing import Writer
+from minitorch2.storages import Storage
 
 
 def save(obj: Any, f: Any, pickle_module: Any = None, **options: Any) -> None:
-    """Write tensors and plain containers to a path or a binary file.
+    """Write tensors and plain containers, or whole objects, to a path or a binary file.
 
-    Tensors that share memory share it again after loading. Raises SerializationError for objects
-    that a file of data cannot hold, such as whole modules.
+    Tensors that share memory share it again after loading. A file of tensors and containers can be
+    read by anyone; what else is in it, such as a whole module, is pickled, and `load` reads it with
+    `weights_only=False` only. Raises what pickle raises for objects that it cannot write.
     """
-    writer = Writer()
-    writer.write(obj)
+    program, storages = _program(obj)
     # Written to memory first: a failure half-way would leave a broken file where a good one was.
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         entries: list[tuple[str, Any]] = [
-            ("data.pkl", writer.program),
+            ("data.pkl", program),
             ("byteorder", sys.byteorder.encode()),
-            *((f"data/{n}", s.bytes().data) for n, s in enumerate(writer.storages)),
+            *((f"data/{n}", s.bytes().data) for n, s in enumerate(storages)),
             ("version", b"3\n"),
         ]
         for name, content in entries:
@@ -51,6 +53,19 @@ def save(obj: Any, f: Any, pickle_module: Any = None, **options: Any) -> None:
             file.write(buffer.getbuffer())
 
 
+def _program(obj: Any) -> tuple[bytes, list[Storage]]:
+    """The pickle program of an object, and the storages that it refers to."""
+    writer = Writer()
+    try:
+        writer.write(obj)
+    except SerializationError:
+        file = io.BytesIO()
+        whole = WholeWriter(file)
+        whole.dump(obj)
+        return file.getvalue(), whole.storages
+    return writer.program, writer.storages
+
+
 def load(
     f: Any,
     map_location: Any = None,
@@ -60,10 +75,11 @@ def load(
     mmap: bool | None = None,
     **options: Any,
 ) -> Any:
-    """Read what save (or torch.save) wrote. Nothing in the file is run as code.
+    """Read what save (or torch.save) wrote, without running anything in the file as code.
 
     Tensors are placed on the CPU. Raises SerializationError where the file is damaged or refers to
-    anything but tensors and plain containers.
+    anything but tensors and plain containers; with `weights_only=False` that is unpickled, which
+    runs whatever the file says: only for files that one trusts.
     """
     if map_location not in (None, "cpu") and "cpu" not in str(map_location):
         if not callable(map_location):
@@ -73,12 +89,12 @@ def load(
                 "pass map_location='cpu'",
             )
     if hasattr(f, "read"):
-        return _read(f)
+        return _read(f, weights_only is False)
     with open(os.fspath(f), "rb") as file:
-        return _read(file)
+        return _read(file, weights_only is False)
 
 
-def _read(file: Any) -> Any:
+def _read(file: Any, trusted: bool) -> Any:
     try:
         archive = zipfile.ZipFile(file)
     except zipfile.BadZipFile as problem:
@@ -103,4 +119,10 @@ def _read(file: Any) -> Any:
             raw = archive.read(f"{root}data/{key}")
             return numpy.frombuffer(bytearray(raw), numpy.uint8)
 
-        return Reader(archive.read(names[0]), fetch).read()
+        program = archive.read(names[0])
+        try:
+            return Reader(program, fetch).read()
+        except SerializationError:
+            if not trusted:
+                raise
+        return completed(WholeReader(program, fetch).load())

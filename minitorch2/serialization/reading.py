@@ -60,7 +60,7 @@ def _bytes(text: str, encoding: str) -> bytes:
     return text.encode("latin1")
 
 
-_NAMES: dict[tuple[str, str], Any] = {
+NAMES: dict[tuple[str, str], Any] = {
     ("collections", "OrderedDict"): OrderedDict,
     ("collections", "Counter"): Counter,
     ("builtins", "set"): set,
@@ -72,8 +72,8 @@ _NAMES: dict[tuple[str, str], Any] = {
     ("torch._utils", "_rebuild_tensor_v2"): _tensor,
     ("torch._utils", "_rebuild_parameter"): lambda data, grad, hooks: Parameter(data, grad),
 }
-_NAMES.update({("torch", each.name): each for each in dtypes.ALL})
-_NAMES.update(
+NAMES.update({("torch", each.name): each for each in dtypes.ALL})
+NAMES.update(
     (("torch", name), StoredDtype(getattr(dtypes, short)))
     for short, name in op.STORAGE_NAMES.items()
 )
@@ -101,7 +101,8 @@ class Reader:
             raise SerializationError(
                 "load",
                 f"the file's program is not one of tensors and plain containers ({e!r})",
-                "save state dicts, not whole modules; or fetch the file again, it may be damaged",
+                "save state dicts, not whole modules; pass weights_only=False for a file you "
+                "trust; or fetch the file again, it may be damaged",
             ) from e
 
     def take(self, count: int) -> bytes:
@@ -137,20 +138,21 @@ class Reader:
 
     def name(self) -> None:
         module, name = self.line(), self.line()
-        found = _NAMES.get((module, name))
+        found = NAMES.get((module, name))
         if found is None:
             raise SerializationError(
                 f"load: the file refers to {module}.{name}",
                 "only tensors, numbers, strings and containers are loaded: "
                 "other names could run code",
-                "save module.state_dict() and load that",
+                "save module.state_dict() and load that, or pass weights_only=False for a file "
+                "whose writer you trust",
             )
         self.push(found)
 
     def reduce(self) -> None:
         args = self.stack.pop()
         function = self.stack.pop()
-        if not callable(function) or all(function is not known for known in _NAMES.values()):
+        if not callable(function) or all(function is not known for known in NAMES.values()):
             raise TypeError("a call of something that is no known function")
         self.push(function(*args))
 

@@ -38,6 +38,15 @@ def noop_context_fn() -> tuple[Any, Any]:
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
+def get_device_states(*args: Any) -> tuple[list, list]:
+    """The GPUs that tensors among the arguments are on, and their generators: none."""
+    return [], []
+
+
+def set_device_states(devices: Any, states: Any, **options: Any) -> None:
+    """Nothing to set: there are no GPUs."""
+
+
 class _Surroundings:
     """Autocast and the random generator as they are when the forward runs."""
 

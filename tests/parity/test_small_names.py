@@ -154,6 +154,65 @@ def test_settings() -> None:
         minitorch2.set_default_device("cuda")
 
 
+IN_A_BLOCK: dict[str, Any] = {
+    "zeros": lambda t: t.zeros(2, 3),
+    "tensor": lambda t: t.tensor([1.0, 2.0]),
+    "arange": lambda t: t.arange(3),
+    "rand": lambda t: t.rand(2, dtype=t.float64),
+    "randint": lambda t: t.randint(3, (2,)),
+    "full on the CPU": lambda t: t.full((2,), 1.5, device="cpu"),
+    "Linear": lambda t: t.nn.Linear(2, 3).weight,
+    "LSTM": lambda t: t.nn.LSTM(2, 3).weight_hh_l0,
+    "BatchNorm2d": lambda t: t.nn.BatchNorm2d(3).running_mean,
+    "forward": lambda t: t.nn.TransformerEncoderLayer(4, 2)(t.ones(2, 2, 4)),
+}
+
+
+@pytest.mark.parametrize("name", IN_A_BLOCK)
+def test_device_as_a_context(name: str) -> None:
+    """`with torch.device("meta"):` is where new tensors are made within the block."""
+    for t in (minitorch2, torch):
+        with t.device("meta") as entered:
+            inside = IN_A_BLOCK[name](t)
+            with t.device("cpu"):
+                assert str(t.zeros(1).device) == "cpu"
+        assert str(inside.device) == ("cpu" if name.endswith("CPU") else "meta")
+        assert str(entered) == "meta" and str(t.ones(2).device) == "cpu"
+
+
+def test_default_device() -> None:
+    """It is set for the process's thread, told by get_default_device, and None is the CPU."""
+    for t in (minitorch2, torch):
+        t.set_default_device("meta")
+        try:
+            assert str(t.get_default_device()) == "meta" and str(t.empty(2).device) == "meta"
+        finally:
+            t.set_default_device(None)
+        assert str(t.get_default_device()) == "cpu" and str(t.empty(2).device) == "cpu"
+
+
+def test_meta_module_takes_weights() -> None:
+    """A model made without memory gets a state dict's own tensors."""
+    for t in (minitorch2, torch):
+        with t.device("meta"):
+            made = t.nn.Sequential(t.nn.Linear(2, 3), t.nn.BatchNorm1d(3))
+        state = t.nn.Sequential(t.nn.Linear(2, 3), t.nn.BatchNorm1d(3)).state_dict()
+        made.load_state_dict(state, assign=True)
+        assert str(made(t.ones(4, 2)).device) == "cpu"
+
+
+def test_numpy_without_recording() -> None:
+    """Inside no_grad a tensor that requires a gradient shows its memory to numpy."""
+    for t in (minitorch2, torch):
+        x = t.ones(2, requires_grad=True)
+        with pytest.raises(RuntimeError):
+            x.numpy()
+        with t.no_grad():
+            x.numpy()[0] = 5.0
+            assert numpy.asarray(x).tolist() == [5.0, 1.0]
+        assert x.tolist() == [5.0, 1.0]
+
+
 ON_META: dict[str, Any] = {
     "zeros": lambda t: t.zeros(2, 3, device="meta"),
     "full": lambda t: t.full((2, 3), 1.5, device="meta"),

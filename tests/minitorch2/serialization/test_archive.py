@@ -74,9 +74,12 @@ def test_equal_objects_make_equal_files():
 
 def test_modules_are_refused_with_advice(tmp_path):
     path = tmp_path / "model.pt"
-    with pytest.raises(SerializationError, match=r"save module.state_dict\(\)"):
-        torch.save(nn.Linear(1, 1), path)
-    assert not path.exists()
+    torch.save(nn.Linear(1, 1), path)
+    with pytest.raises(SerializationError, match=r"weights_only=False"):
+        torch.load(path)
+    with pytest.raises((AttributeError, pickle.PicklingError)):
+        torch.save([lambda: 1], tmp_path / "lambda.pt")
+    assert not (tmp_path / "lambda.pt").exists()
 
 
 class Evil:
