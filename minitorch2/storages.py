@@ -15,6 +15,7 @@ Source: PyTorch's Storage/version-counter split (its "Autograd mechanics" notes)
 """
 
 import threading
+from typing import Any
 
 import numpy
 
@@ -31,10 +32,10 @@ class Births(threading.local):
 
 
 births = Births()
-NO_VERSION = float("nan")
+NO_VERSION: Any = float("nan")
 
 
-def first_version() -> float:
+def first_version() -> int:
     """The version of memory made now."""
     return NO_VERSION if births.inference else 0
 
@@ -50,7 +51,7 @@ class Storage:
 
     def __init__(self, where: device, nbytes: int, block: "numpy.ndarray | None"):
         self.device, self.nbytes, self.block = where, nbytes, block
-        self.version: int | float = 0
+        self.version: int = 0
         self.graph_version = 0
         self._bytes: numpy.ndarray | None = None
 

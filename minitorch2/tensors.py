@@ -251,7 +251,7 @@ class Tensor:
         version = self.storage.version
         if version != version:
             raise AutogradError("x._version", "Inference tensors do not track version counter.")
-        return version  # type: ignore[return-value]
+        return version
 
     def set_history(self, node: Any, output: int = 0) -> None:
         """Make this tensor the `output`-th result of an autograd node."""
@@ -362,7 +362,10 @@ def _legacy_parts(parts: tuple, device: Any = None) -> tuple:
     if len(parts) == 1 and isinstance(parts[0], Tensor):
         given = parts[0]
         return given.storage, given.layout, given.dtype
-    if len(parts) == 1 and not hasattr(parts[0], "__index__") and not isinstance(parts[0], Size):
+    data = len(parts) == 1 and (
+        isinstance(parts[0], numpy.ndarray) or not hasattr(parts[0], "__index__")
+    )
+    if data and not isinstance(parts[0], Size):
         array = numpy.array(parts[0], element.numpy)
     else:
         sizes = parts[0] if len(parts) == 1 and isinstance(parts[0], Size) else parts

@@ -102,7 +102,7 @@ def run_backward(
 ) -> list[Any]:
     """Propagate `gradients` of `outputs`; accumulate into leaves or return those of `inputs`."""
     if state.modes and any_batched((*outputs, *(inputs or ()))):
-        settings = (outputs, gradients, retain_graph, create_graph, inputs, accumulate)
+        settings = (list(outputs), gradients, retain_graph, create_graph, inputs, accumulate)
         return run_hidden(run_backward, *settings)
     edges = None
     if inputs is not None:

@@ -166,7 +166,9 @@ class SavedTensor:
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
                 f"{type(found).__name__}"
             )
-        edge = self.packed[2] if self.output is None else node and Edge(node, self.output)
+        edge: Edge | None = self.packed[2]
+        if self.output is not None:
+            edge = None if node is None else Edge(node, self.output)
         if edge is None or edge_of(found) == edge:
             return found
         alias = Tensor(found.storage, found.layout, found.dtype, found._array)

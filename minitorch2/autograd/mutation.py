@@ -52,7 +52,9 @@ class _Context:
             "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in which "
             "the graph was originally recorded."
         )
-        return self.cloned[handle] if handle in self.cloned else handle.original
+        found = self.cloned.get(handle, handle.original)
+        assert found is not None
+        return found
 
     def before_write(self, target: Tensor) -> None:
         """Copy what is saved of the memory that is about to be written."""

@@ -74,7 +74,7 @@ def connect(op: Op, args: tuple, results: tuple) -> OpNode:
     return node
 
 
-def _argument(value: Any, keep: bool) -> Any:
+def _argument(value: Any, keep: bool | None) -> Any:
     if isinstance(value, Tensor):
         return SavedTensor(value, None) if keep else spec_of(value)
     return value

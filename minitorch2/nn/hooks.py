@@ -73,6 +73,12 @@ class _Each:
     def __init__(self, kind: str, hook: Any):
         self.kind, self.hook = kind, hook
 
+    @classmethod
+    def kept(cls, kind: str, hook: Any) -> RemovableHandle:
+        """Keep a hook among those on every module."""
+        each: Any = cls(kind, hook)
+        return RemovableHandle(EVERY, each)
+
 
 EVERY: dict[int, Any] = {}  # hooks on every module, by the number of their handle
 
@@ -83,19 +89,19 @@ def _every(kind: str) -> list[Any]:
 
 def register_module_forward_pre_hook(hook: Callable) -> RemovableHandle:
     """Call `hook(module, args)` before every module's forward."""
-    return RemovableHandle(EVERY, _Each("before", ForwardHook(hook, False, False)))
+    return _Each.kept("before", ForwardHook(hook, False, False))
 
 
 def register_module_forward_hook(
     hook: Callable, *, with_kwargs: bool = False, always_call: bool = False
 ) -> RemovableHandle:
     """Call `hook(module, args, output)` after every module's forward."""
-    return RemovableHandle(EVERY, _Each("after", ForwardHook(hook, with_kwargs, always_call)))
+    return _Each.kept("after", ForwardHook(hook, with_kwargs, always_call))
 
 
 def register_module_full_backward_hook(hook: Callable) -> RemovableHandle:
     """Call `hook(module, grad_input, grad_output)` in every module's backward."""
-    return RemovableHandle(EVERY, _Each("backward", hook))
+    return _Each.kept("backward", hook)
 
 
 register_module_backward_hook = register_module_full_backward_hook
@@ -103,7 +109,7 @@ register_module_backward_hook = register_module_full_backward_hook
 
 def register_module_full_backward_pre_hook(hook: Callable) -> RemovableHandle:
     """Call `hook(module, grad_output)` in every module's backward."""
-    return RemovableHandle(EVERY, _Each("backward_pre", hook))
+    return _Each.kept("backward_pre", hook)
 
 
 def call_with_hooks(module: Any, args: tuple, kwargs: dict) -> Any:

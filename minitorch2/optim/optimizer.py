@@ -93,11 +93,18 @@ def with_hooks(step: Callable) -> Callable:
 class Optimizer:
     """Base class. Settings of a group that are missing come from `defaults`."""
 
+    _step_pre_hooks: dict[int, Callable]
+    _step_post_hooks: dict[int, Callable]
+    _state_dict_pre_hooks: dict[int, Callable]
+    _state_dict_post_hooks: dict[int, Callable]
+    _load_state_dict_pre_hooks: dict[int, Callable]
+    _load_state_dict_post_hooks: dict[int, Callable]
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         step = cls.__dict__.get("step")
         if step is not None and not hasattr(step, "hooked"):
-            cls.step = with_hooks(step)
+            cls.step = with_hooks(step)  # type: ignore[method-assign]
 
     def __init__(self, params: Any, defaults: dict[str, Any]):
         if isinstance(params, Tensor):

@@ -7,7 +7,7 @@ import weakref
 import pytest
 
 import minitorch2 as torch
-from minitorch2.autograd.graph import get_gradient_edge, register_multi_grad_hook
+from minitorch2.autograd.saving import get_gradient_edge, register_multi_grad_hook
 
 
 def leaf(*values):

@@ -6,7 +6,6 @@ import minitorch2 as torch
 from minitorch2 import nn
 from minitorch2.optim import lr_scheduler
 
-
 # The optimizers here make no steps.
 pytestmark = pytest.mark.filterwarnings("ignore:Detected call of `lr_scheduler.step")
 
