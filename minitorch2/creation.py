@@ -172,6 +172,13 @@ def from_numpy(array: numpy.ndarray) -> Tensor:
             "negative, and tensors with negative strides are not supported",
             "copy it first: array.copy()",
         )
+    if not array.dtype.isnative:
+        raise ArgumentValueError(
+            f"from_numpy({array.dtype})",
+            "given numpy array has byte order different from the native byte order. Conversion "
+            "between byte orders is currently not supported.",
+            "convert it first: array.astype(array.dtype.newbyteorder('='))",
+        )
     return wrap(array)
 
 
@@ -343,44 +350,30 @@ def full_like(
     return finished(made if input.has_elements else batched_as(made, input), requires_grad)
 
 
-def rand_like(
-    input: Tensor,
-    *,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    memory_format: Any = None,
-    pin_memory: bool = False,
-) -> Tensor:
-    """Uniform numbers in [0, 1) with the shape and dtype of `input`."""
-    dtype = dtypes.as_dtype(dtype)
-    strided_only("rand_like", layout)
-    if device is not None and check_place(device):
-        return finished(fake_tensor(tuple(input.shape), dtype or input.dtype), requires_grad)
-    kind = dtype or input.dtype, None, None
-    made = _made_like(input, lambda shape: _op("rand", shape, *kind), memory_format)
-    return finished(made, requires_grad)
+def _random_like(name: str) -> Any:
+    def function(
+        input: Tensor,
+        *,
+        dtype: Any = None,
+        layout: Any = None,
+        device: Any = None,
+        requires_grad: bool = False,
+        pin_memory: bool = False,
+        memory_format: Any = None,
+    ) -> Tensor:
+        wanted = dtypes.as_dtype(dtype) or input.dtype
+        strided_only(f"{name}_like", layout)
+        if device is not None and check_place(device):
+            return finished(fake_tensor(tuple(input.shape), wanted), requires_grad)
+        made = _made_like(input, lambda shape: _op(name, shape, wanted, None, None), memory_format)
+        return finished(made, requires_grad)
+
+    function.__name__ = function.__qualname__ = f"{name}_like"
+    function.__doc__ = f"{lookup(name).doc} With the shape and dtype of `input`."
+    return function
 
 
-def randn_like(
-    input: Tensor,
-    *,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    memory_format: Any = None,
-    pin_memory: bool = False,
-) -> Tensor:
-    """Normal numbers with the shape and dtype of `input`."""
-    dtype = dtypes.as_dtype(dtype)
-    strided_only("randn_like", layout)
-    if device is not None and check_place(device):
-        return finished(fake_tensor(tuple(input.shape), dtype or input.dtype), requires_grad)
-    kind = dtype or input.dtype, None, None
-    made = _made_like(input, lambda shape: _op("randn", shape, *kind), memory_format)
-    return finished(made, requires_grad)
+rand_like, randn_like = _random_like("rand"), _random_like("randn")
 
 
 def _random(name: str) -> Any:

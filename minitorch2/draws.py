@@ -20,7 +20,7 @@ import numpy
 
 from minitorch2.autograd.function import Function
 from minitorch2.autograd.modes import no_grad
-from minitorch2.errors import ArgumentValueError
+from minitorch2.errors import OperationError
 from minitorch2.ops.table import lookup
 from minitorch2.random import Generator, default_generator
 from minitorch2.tensors import Tensor, wrap
@@ -46,9 +46,7 @@ def poisson(input: Any, generator: Generator | None = None) -> Any:
     """Draws of Poisson distributions with the given rates (not negative), in their dtype."""
     rates = _wide(input)
     if (rates < 0).any():
-        raise ArgumentValueError(
-            "poisson()", "invalid Poisson rate, expected rate to be non-negative"
-        )
+        raise OperationError("poisson()", "invalid Poisson rate, expected rate to be non-negative")
     return _like(stream(generator, rates.size).poisson(rates), input)
 
 

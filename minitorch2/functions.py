@@ -353,9 +353,11 @@ def _product(size: dict[str, Any], letters: list[str]) -> Any:
 
 def set_num_threads(count: int) -> None:
     """Use at most `count` threads for compiled kernels and for large matrix products."""
-    if count < 1:
-        raise ArgumentValueError(
-            f"set_num_threads({count})", "expects a positive integer", "give 1 or more"
+    if not isinstance(count, int) or count < 1:
+        kind = type(count).__name__
+        wrong = "a positive integer" if isinstance(count, int) else f"an int, but got {kind}"
+        raise OperationError(
+            f"set_num_threads({count})", f"set_num_threads expects {wrong}", "give 1 or more"
         )
     config.threads = count
     blas.set_threads(count)

@@ -173,6 +173,7 @@ def view(self: Tensor, *shape_: Any, shape: Any = None, dtype: Any = None) -> Te
 
 
 METHODS: dict[str, Callable] = {
+    "is_distributed": lambda self: False,
     "fill_": fill_,
     "view": view,
     "__contains__": contains,

@@ -219,7 +219,11 @@ def formatted(self: Tensor, spec: str) -> str:
     """A 0-d tensor formats as its number."""
     if self.ndim == 0 and not isinstance(self, _parameter_class()):
         return format(item(self), spec)
-    return format(repr(self), spec)
+    if spec:
+        raise ArgumentTypeError(
+            f"format(tensor, {spec!r})", "unsupported format string passed to Tensor.__format__"
+        )
+    return repr(self)
 
 
 def _parameter_class() -> Any:

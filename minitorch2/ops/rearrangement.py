@@ -6,7 +6,7 @@ Source: torch's documentation of each function.
 """
 
 from minitorch2 import dtypes
-from minitorch2.dispatch import call
+from minitorch2.dispatch import call, state
 from minitorch2.errors import (
     ArgumentTypeError,
     DimensionError,
@@ -172,6 +172,17 @@ def _multinomial(self, num_samples, replacement, generator):
             "draw fewer, or with replacement=True",
         )
     wide = self.to(dtypes.float64)
+    if self.has_elements and not state.modes and self.numel():  # weights that can be looked at
+        if not bool((wide.isfinite() & (wide >= 0)).all()):
+            raise OperationError(
+                f"multinomial({describe_value(self)})",
+                "probability tensor contains either `inf`, `nan` or element < 0",
+            )
+        if bool((wide.sum(-1) <= 0).any()):
+            raise OperationError(
+                f"multinomial({describe_value(self)})",
+                "invalid multinomial distribution (sum of probabilities <= 0)",
+            )
     if replacement:
         sums = wide.cumsum(-1)
         shape = (*wide.shape[:-1], num_samples)
