@@ -20,6 +20,7 @@ run.py       mt2 run
 doctor.py    mt2 doctor
 ops.py       mt2 ops
 opt.py       mt2 opt
+rounding.py  how far numbers may be from those in float64
 bisection.py every stage on the same inputs, and the first that is wrong
 bisect.py    mt2 bisect
 bench_workloads.py  what mt2 bench measures

@@ -26,7 +26,7 @@ INPUTS = "runtime.inputs"
 SCRIPT = '''"""{stage} is wrong here: {node}"""
 import numpy
 from numpy import inf, nan
-from minitorch2.cli.bisection import interpret_and_compile
+from minitorch2.cli.bisection import {function}
 from minitorch2.jit.ir.parser import parse_graph
 
 graph = parse_graph("""
@@ -35,11 +35,13 @@ graph = parse_graph("""
 inputs = [
 {inputs}
 ]
-interpreted, compiled = interpret_and_compile(graph, inputs, {executor!r})
+{rest}
+'''
+COMPARE = """interpreted, compiled = interpret_and_compile(graph, inputs, {executor!r})
 for one, other in zip(interpreted, compiled, strict=True):
     print(one, other, sep="\\n")
-    numpy.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
-'''
+    numpy.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)"""
+STAGES = "assert_right(graph, inputs, {flags})"
 
 
 @click.command("bisect", context_settings=CONTEXT)
@@ -81,7 +83,7 @@ def _show(page: Page, finding: Finding, output: str) -> None:
     """The node, and the script that shows it."""
     if finding.node:
         page.write(f"first at {finding.node}", "bold", indent=2)
-    if finding.executor:
+    if finding.executor or finding.flags:
         with open(output, "w", encoding="utf-8") as file:
             file.write(script_text(finding))
         page.write(f"by itself: python {output}", "bold", indent=2)
@@ -98,5 +100,9 @@ def script_text(finding: Finding) -> str:
         else:
             text = repr(value)
         lines.append(f"    {text},")
+    if finding.executor:
+        function, rest = "interpret_and_compile", COMPARE.format(executor=finding.executor)
+    else:
+        function, rest = "assert_right", STAGES.format(flags=finding.flags)
     return SCRIPT.format(stage=finding.verdicts[-1].stage, node=finding.node, graph=finding.graph,
-                         inputs="\n".join(lines), executor=finding.executor)  # fmt: skip
+                         inputs="\n".join(lines), function=function, rest=rest)  # fmt: skip

@@ -19,17 +19,26 @@ from typing import Any
 
 import numpy
 
-from minitorch2 import dtypes
 from minitorch2.autograd.engine import run_backward
 from minitorch2.autograd.modes import no_grad
-from minitorch2.dtypes import dtype
+from minitorch2.cli.rounding import (
+    arrays,
+    bound_of,
+    copies,
+    ratio_of,
+    shaken,
+    tangent,
+    wide_input,
+    widened,
+)
 from minitorch2.errors import Mt2Error
 from minitorch2.jit.autodiff.costs import Costs
 from minitorch2.jit.autodiff.functionalize import Functional, functionalize
 from minitorch2.jit.autodiff.joint import make_joint
 from minitorch2.jit.autodiff.partition import partition
+from minitorch2.jit.autodiff.rematerialize import rematerialize
 from minitorch2.jit.autodiff.runtime import CompiledProgram
-from minitorch2.jit.ir.graph import Graph, GraphBuilder, Output, Value, map_values, values_in
+from minitorch2.jit.ir.graph import Graph, Output, Value, values_in
 from minitorch2.jit.ir.interpreter import bind_inputs, interpret, run_captured
 from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.passes.eliminate_dead_code import eliminate_dead_code
@@ -37,10 +46,11 @@ from minitorch2.jit.passes.options import DEFAULT, PassOptions
 from minitorch2.jit.passes.pipeline import PIPELINE
 from minitorch2.kernels.backend import KernelOptions, compile_graph
 from minitorch2.random import manual_seed
-from minitorch2.tensors import Tensor, wrap
+from minitorch2.tensors import wrap
 
 EXECUTORS = (("loops", "loop IR"), ("python", "kernels as Python"), ("numba", "kernels compiled"))
-SLACK, SHAKES = 30.0, 3
+SHAKES = 3
+LINEAR = 100  # nodes that are tried one after the other
 SLOW = 30_000.0  # ns of machine code: what takes longer is not run as loops and as Python
 Run = Callable[[Graph, list[Any]], list[Any]]
 
@@ -70,35 +80,101 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """All verdicts; the first wrong stage's graph cut down to the node that is wrong."""
+    """All verdicts; the first wrong stage's graph cut down to the node that is wrong. That is a
+    graph for kernels where `executor` says which, and a captured graph with `flags` where a stage
+    that rewrites graphs is wrong."""
 
     verdicts: tuple[Verdict, ...]
     graph: Graph | None = None
     inputs: tuple[Any, ...] = ()
     executor: str = ""
     node: str = ""
+    flags: tuple[bool, ...] = ()
 
 
 def bisect(captured: Graph, inputs: Sequence[Any], flags: Sequence[bool]) -> Finding:
-    """Run every stage and search the first one that is wrong."""
+    """Run every stage and search the first one that is wrong, and the first node there."""
+    finding = first_wrong(captured, inputs, flags)
+    if finding.graph is None or finding.node:
+        return finding
+    return _shortened(finding, captured, inputs, flags)
+
+
+def _shortened(
+    finding: Finding, captured: Graph, inputs: Sequence[Any], flags: Sequence[bool]
+) -> Finding:
+    """The finding with the captured graph up to the first node at which the stage is wrong.
+
+    In long graphs that node is searched by halving, which may miss; then the graph is whole.
+    """
+    stage = finding.verdicts[-1].stage
+
+    def ends_wrong(count: int) -> Finding | None:
+        short = _prefix(captured, count)
+        try:
+            found = first_wrong(short, inputs, flags, stage) if short.outputs else None
+        except Mt2Error:  # not every part of a graph can be compiled
+            return None
+        same = found is not None and found.verdicts[-1].is_bug and (
+            found.verdicts[-1].stage == stage)  # fmt: skip
+        return replace(finding, graph=short) if same else None
+
+    whole = replace(finding, graph=captured, inputs=tuple(inputs), flags=tuple(flags))
+    low, high = 1, len(captured.nodes)
+    while high - low > LINEAR:
+        middle = (low + high) // 2
+        low, high = (low, middle) if ends_wrong(middle) is not None else (middle, high)
+    for count in range(low, high + 1):
+        found = ends_wrong(count)
+        if found is not None:
+            node = captured.nodes[count - 1]
+            return replace(whole, graph=found.graph, node=f"{node}  # {node.origin}")
+    return whole
+
+
+def _prefix(captured: Graph, count: int) -> Graph:
+    """The first nodes of a graph, returning what the last of them gives."""
+    results = captured.nodes[count - 1].results
+    outputs = tuple(Output(each) for each in results if isinstance(each.type, TensorType))
+    return replace(captured, nodes=captured.nodes[:count], outputs=outputs)
+
+
+def first_wrong(
+    captured: Graph, inputs: Sequence[Any], flags: Sequence[bool], until: str = ""
+) -> Finding:
+    """Run the stages up to the first that is wrong, or to the one named `until`."""
     functional = functionalize(captured, flags)
     values = [*inputs, *([] if functional.random_count is None else [0, 0])]
     joint = make_joint(functional) if any(flags) else None
     graph = functional.graph if joint is None else joint.graph
-    given = [*values, *(_tangent(i.value) for i in graph.inputs[len(functional.graph.inputs) :])]
-    verdicts = _captured_verdicts(captured, functional, list(inputs))
+    given = [*values, *(tangent(i.value) for i in graph.inputs[len(functional.graph.inputs) :])]
+    verdicts = _captured_verdicts(captured, functional, list(inputs), flags)
     if verdicts[-1].is_bug:
         return Finding(tuple(verdicts), functional.graph, tuple(values))
-    if joint is not None:
-        verdicts.append(_slope_verdict(functional.graph, values, flags))
+    if verdicts[-1].stage == until:
+        return Finding(tuple(verdicts))
+    sloped = functional if joint is not None else _differentiated(captured, flags)
+    if sloped is not None:
+        verdicts.append(_slope_verdict(sloped.graph, values, flags))
         if verdicts[-1].is_bug:
-            return _wrong_vjp(verdicts, functional.graph, values, flags)
+            return _wrong_vjp(verdicts, sloped.graph, values, flags)
     judge = _Judge(graph, given)
-    for stage, changed, run in _stages(functional, joint, graph):
+    for stage, changed, run in _stages(captured, functional, joint, graph):
         verdicts.append(judge.verdict(stage, changed, run))
         if verdicts[-1].is_bug:
             return _located(verdicts, changed, given, stage)
+        if stage == until:
+            break
     return Finding(tuple(verdicts))
+
+
+def assert_right(graph: Graph, inputs: Sequence[Any], flags: Sequence[bool]) -> None:
+    """Run every stage of a captured graph and print how it does; AssertionError when one is wrong.
+    Arrays become tensors."""
+    given = [wrap(i) if isinstance(i, numpy.ndarray) else i for i in inputs]
+    verdicts = first_wrong(graph, given, flags).verdicts
+    print(*verdicts, sep="\n")
+    assert not verdicts[-1].is_bug, verdicts[-1]
 
 
 def interpret_and_compile(
@@ -107,18 +183,21 @@ def interpret_and_compile(
     """What a graph gives node by node, and under an executor of kernels. Arrays become tensors."""
     given = [wrap(i) if isinstance(i, numpy.ndarray) else i for i in inputs]
     compiled = _run_kernels(executor, graph, copies(given))
-    return _arrays(interpret(graph, copies(given))), _arrays(compiled)
+    return arrays(interpret(graph, copies(given))), arrays(compiled)
 
 
 def _captured_verdicts(
-    captured: Graph, functional: Functional, inputs: list[Any]
+    captured: Graph, functional: Functional, inputs: list[Any], flags: Sequence[bool]
 ) -> list[Verdict]:  # fmt: skip
     """The ops as the user called them, and the same without writes: outputs and inputs after."""
 
     def eager(graph: Graph, given: list[Any]) -> list[Any]:
         manual_seed(0)
-        with no_grad():
-            return [*run_captured(graph, given), *given]
+        live = [  # no leaves, so that they may be written
+            each.requires_grad_().clone() if flag else each
+            for each, flag in zip(given, flags, strict=True)
+        ]
+        return [*run_captured(graph, live), *live]
 
     def pure(graph: Graph, given: list[Any]) -> list[Any]:
         manual_seed(0)
@@ -135,6 +214,17 @@ def _captured_verdicts(
     ]
 
 
+def _differentiated(captured: Graph, flags: Sequence[bool]) -> Functional | None:
+    """What a graph that runs its own backward differentiates: up to there, without writes."""
+    for place, node in enumerate(captured.nodes):
+        if node.op == "gradients":
+            outputs = tuple(Output(each) for each in values_in(node.args[0]))
+            return functionalize(
+                replace(captured, nodes=captured.nodes[:place], outputs=outputs), flags
+            )
+    return None
+
+
 def _slope_verdict(graph: Graph, values: list[Any], flags: Sequence[bool]) -> Verdict:
     """Derivatives against differences, in float64, along a few directions."""
     stage = "derivatives"
@@ -147,7 +237,7 @@ def _slope_verdict(graph: Graph, values: list[Any], flags: Sequence[bool]) -> Ve
 
 
 def _slope_error(graph: Graph, values: list[Any], flags: Sequence[bool], seed: int) -> float:
-    wide = [_wide_input(each) for each in values]
+    wide = [wide_input(each) for each in values]
     draw = numpy.random.RandomState(seed)
     steps = [
         _direction(draw, each.array) if flag else None
@@ -159,7 +249,7 @@ def _slope_error(graph: Graph, values: list[Any], flags: Sequence[bool], seed: i
             each if step is None else wrap(numpy.asarray(each.array + size * step))
             for each, step in zip(wide, steps, strict=True)
         ]
-        found = _arrays(interpret(graph, moved))
+        found = arrays(interpret(graph, moved))
         return sum(_along(_weights(a), a) for a in found if _is_float(a))
 
     leaves = [
@@ -211,7 +301,8 @@ def _wrong_vjp(
         own = _inputs_of(short, graph, values)
         live = [wanted.get(each.name, False) for each in short.inputs]
         if any(live) and _slope_verdict(short, own, live).is_bug:
-            return Finding(tuple(verdicts), short, tuple(own), "", f"{node}  # {node.origin}")
+            at = f"{node}  # {node.origin}"
+            return Finding(tuple(verdicts), short, tuple(own), "", at, tuple(live))
     return Finding(tuple(verdicts), graph, tuple(values))
 
 
@@ -220,7 +311,9 @@ def _is_floating(value: Value) -> bool:
     return kind is not None and (kind.is_floating_point or kind.is_complex)
 
 
-def _stages(functional: Functional, joint: Any, graph: Graph) -> Iterator[tuple[str, Graph, Run]]:
+def _stages(
+    captured: Graph, functional: Functional, joint: Any, graph: Graph
+) -> Iterator[tuple[str, Graph, Run]]:
     """Each later stage: its name, the graph it runs, and how."""
     if joint is not None:
         yield "joint graph", graph, _interpreted
@@ -229,6 +322,9 @@ def _stages(functional: Functional, joint: Any, graph: Graph) -> Iterator[tuple[
         yield f"pass {function.__name__}", graph, _interpreted
     executors = EXECUTORS if _work(graph) <= SLOW else EXECUTORS[-1:]
     if joint is None:
+        if any(node.op == "gradients" for node in captured.nodes):
+            graph = rematerialize(graph, 1.0).graph
+            yield "computed again", graph, _interpreted
         for name, title in executors:
             yield title, graph, partial(_run_kernels, name)
         return
@@ -274,25 +370,25 @@ class _Judge:
 
     def __init__(self, graph: Graph, inputs: list[Any], run: Run = _interpreted):
         self.inputs = inputs
-        own = _arrays(run(graph, copies(inputs)))
-        others = [_arrays(run(graph, _shaken(inputs, n))) for n in range(SHAKES)]
+        own = arrays(run(graph, copies(inputs)))
+        others = [arrays(run(graph, shaken(inputs, n))) for n in range(SHAKES)]
         try:
-            self.exact = _arrays(run(widened(graph), [_wide_input(i) for i in inputs]))
+            self.exact = arrays(run(widened(graph), [wide_input(i) for i in inputs]))
         except Mt2Error:  # no wider form of some dtype argument
             self.exact = own
-        self.bounds = [_bound(*columns) for columns in zip(own, self.exact, *others, strict=True)]
+        self.bounds = [bound_of(*columns) for columns in zip(own, self.exact, *others, strict=True)]
 
     def verdict(self, stage: str, graph: Graph, run: Run) -> Verdict:
         """How a stage does on the inputs."""
         try:
-            found = _arrays(run(graph, copies(self.inputs)))
+            found = arrays(run(graph, copies(self.inputs)))
         except Exception as error:  # whatever it raises is what the user sees
             return Verdict(stage, float("inf"), f"raises {type(error).__name__}: {error}")
         if len(found) != len(self.exact):
             detail = f"gives {len(found)} results, not {len(self.exact)}"
             return Verdict(stage, float("inf"), detail)
         ratios = [
-            _ratio(one, other, bound)
+            ratio_of(one, other, bound)
             for one, other, bound in zip(found, self.exact, self.bounds, strict=True)
         ]
         return Verdict(stage, max(ratios, default=0.0))
@@ -323,117 +419,3 @@ def _ending_at(graph: Graph, results: tuple[Value, ...]) -> Graph:
 def _inputs_of(short: Graph, graph: Graph, given: list[Any]) -> list[Any]:
     names = {declared.name: value for declared, value in zip(graph.inputs, given, strict=True)}
     return [names[declared.name] for declared in short.inputs]
-
-
-# Numbers
-
-
-def _tangent(value: Value) -> Tensor:
-    assert isinstance(value.type, TensorType)
-    shape = tuple(size if isinstance(size, int) else 1 for size in value.type.shape)
-    count = int(numpy.prod(shape, dtype=int))
-    return wrap(numpy.linspace(0.5, 1.5, count).reshape(shape).astype(value.type.dtype.numpy))
-
-
-def copies(inputs: Sequence[Any]) -> list[Any]:
-    """Inputs that may be written."""
-    return [wrap(numpy.array(i.array)) if isinstance(i, Tensor) else i for i in inputs]
-
-
-def _shaken(inputs: Sequence[Any], seed: int) -> list[Any]:
-    draw, changed = numpy.random.RandomState(seed), []
-    for value in inputs:
-        if isinstance(value, Tensor) and value.dtype in (*WIDER, *WIDER.values()):
-            array = numpy.array(value.array)
-            epsilon = 2.0 ** -{2: 10, 4: 23, 8: 52}[_real_size(array)]
-            factor = 1 + epsilon * draw.uniform(-2, 2, array.shape)
-            wide = WIDER.get(value.dtype, value.dtype).numpy
-            value = wrap((array.astype(wide) * factor).astype(array.dtype))
-        changed.append(value)
-    return changed
-
-
-def _arrays(found: Sequence[Any]) -> list[Any]:
-    return [numpy.array(each.array) if isinstance(each, Tensor) else each for each in found]
-
-
-def _bound(own: Any, exact: Any, *others: Any) -> Any:
-    if not isinstance(own, numpy.ndarray) or own.size == 0:
-        return 0.0
-    wide = _reals(own)
-    with numpy.errstate(all="ignore"):
-        gaps = [numpy.abs(_reals(o) - wide) for o in (exact, *others)]
-    gaps = [numpy.where(numpy.isfinite(gap), gap, 0.0) for gap in gaps]
-    finite = numpy.abs(wide[numpy.isfinite(wide)])
-    scale = float(finite.max()) if finite.size else 0.0
-    floating = own.dtype.kind in "fc" or own.dtype.name == "bfloat16"
-    step = scale * 2.0 ** -{2: 8, 4: 23, 8: 52}.get(_real_size(own), 52) if floating else 0.0
-    return SLACK * (max(float(gap.max()) for gap in gaps) + step)
-
-
-def _reals(array: numpy.ndarray) -> numpy.ndarray:
-    """The numbers in float64; a complex one is two, along one more dimension."""
-    if array.dtype.kind == "c":
-        array = numpy.stack([array.real, array.imag], -1)
-    return array.astype(numpy.float64)
-
-
-def _real_size(array: numpy.ndarray) -> int:
-    """The bytes of one real number in it."""
-    return array.dtype.itemsize // (2 if array.dtype.kind == "c" else 1)
-
-
-def _ratio(found: Any, exact: Any, bound: float) -> float:
-    if not isinstance(found, numpy.ndarray) or not isinstance(exact, numpy.ndarray):
-        return 0.0 if repr(found) == repr(exact) else float("inf")
-    if found.shape != exact.shape:
-        return float("inf")
-    a, b = _reals(found), _reals(exact)
-    with numpy.errstate(all="ignore"):
-        gap = numpy.abs(a - b)
-    same = (a == b) | (numpy.isnan(a) & numpy.isnan(b))
-    gap = numpy.where(same, 0.0, numpy.where(numpy.isnan(gap), numpy.inf, gap))
-    worst = float(gap.max(initial=0.0))
-    return worst / bound if bound else (0.0 if worst == 0.0 else float("inf"))
-
-
-WIDER = {
-    **dict.fromkeys((dtypes.float32, dtypes.float16, dtypes.bfloat16), dtypes.float64),
-    dtypes.complex64: dtypes.complex128,
-}
-
-
-def _wide_input(value: Any) -> Any:
-    if isinstance(value, Tensor) and value.dtype in WIDER:
-        return wrap(numpy.array(value.array).astype(WIDER[value.dtype].numpy))
-    return copies([value])[0]
-
-
-def widened(graph: Graph) -> Graph:
-    """The graph in float64: every narrower float type and dtype argument replaced."""
-    builder = GraphBuilder(graph.name)
-    builder.assumptions = list(graph.assumptions)
-    names: dict[Value, Any] = {}
-    for declared in graph.inputs:
-        type = declared.value.type
-        if isinstance(type, TensorType):
-            type = replace(type, dtype=WIDER.get(type.dtype, type.dtype))
-        names[declared.value] = builder.input(declared.name, type, declared.strides)
-    for node in graph.nodes:
-        args = tuple(map_values(_wide(item), names.__getitem__) for item in node.args)
-        results = builder.add(node.op, args, node.origin, node.grad)
-        names.update(zip(node.results, results, strict=True))
-    for output in graph.outputs:
-        builder.output(map_values(output.argument, names.__getitem__), output.strides)
-    return builder.build()
-
-
-def _wide(argument: Any) -> Any:
-    match argument:
-        case dtype():
-            return WIDER.get(argument, argument)
-        case tuple():
-            return tuple(map(_wide, argument))
-        case Graph():
-            return widened(argument)
-    return argument

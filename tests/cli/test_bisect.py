@@ -64,13 +64,25 @@ def test_a_fault_in_functionalization(monkeypatch):
         return replace(made, graph=changed(made.graph, "tanh", "sin"))
 
     monkeypatch.setattr(bisection, "functionalize", faulty)
-    assert wrong(found()) == "functional graph"
+    finding = found()
+    assert wrong(finding) == "functional graph" and "tanh(" in finding.node
+    shows_itself(finding, monkeypatch)
+
+
+def shows_itself(finding, monkeypatch):
+    """The script fails, and no longer does once the fault is gone."""
+    text = script_text(finding)
+    with pytest.raises(AssertionError, match=finding.verdicts[-1].stage):
+        exec(compile(text, "bisected.py", "exec"), {})
+    monkeypatch.undo()
+    exec(compile(text, "bisected.py", "exec"), {})
 
 
 def test_a_fault_in_a_derivative(monkeypatch):
     monkeypatch.setattr(lookup("tanh"), "vjp", lambda s, g: g * (1 - s.result))
     finding = found()
     assert wrong(finding) == "derivatives" and "tanh(" in finding.node
+    shows_itself(finding, monkeypatch)
 
 
 @pytest.mark.parametrize("place", range(len(bisection.PIPELINE)))
@@ -84,7 +96,11 @@ def test_a_fault_in_a_pass(monkeypatch, place):
     faulty.__name__ = right.__name__
     passes[place] = faulty
     monkeypatch.setattr(bisection, "PIPELINE", tuple(passes))
-    assert wrong(found()) == f"pass {right.__name__}"
+    finding = found()
+    assert wrong(finding) == f"pass {right.__name__}" and "exp(" in finding.node
+    assert "<text>:6" in finding.node and len(finding.graph.nodes) == 4
+    if not place:
+        shows_itself(finding, monkeypatch)
 
 
 def test_a_fault_in_the_partition(monkeypatch):
@@ -95,7 +111,53 @@ def test_a_fault_in_the_partition(monkeypatch):
         return replace(made, backward=changed(made.backward, "mul", "add"))
 
     monkeypatch.setattr(bisection, "partition", faulty)
-    assert wrong(found()) == "forward and backward"
+    finding = found()
+    assert wrong(finding) == "forward and backward" and "tanh(" in finding.node
+    shows_itself(finding, monkeypatch)
+
+
+TRAINING = parse_graph("""
+graph step(%x: f32[4,6], %w: f32[6,6]) {
+  %0: f32[4,6] = matmul(%x, %w)
+  %1: f32[4,6] = tanh(%0)
+  %2: f32[4,6] = exp(%1)
+  %3: f32[] = sum(%2)
+  %4: f32[] = full((), 1, dtype=f32, device='cpu')
+  %5: f32[6,6] = gradients((%3,), (%4,), (%w,))
+  %6: f32[6,6] = sub_(%w, %5) no_grad
+  %7: f32[] = detach(%3)
+  return %7: strides()
+}""")
+
+
+def test_a_fault_in_what_a_whole_step_computes_again(monkeypatch):
+    whole = bisection.rematerialize
+
+    def faulty(graph, budget):
+        made = whole(graph, budget)
+        return replace(made, graph=changed(made.graph, "exp", "expm1"))
+
+    monkeypatch.setattr(bisection, "rematerialize", faulty)
+    finding = found_in_training()
+    assert wrong(finding) == "computed again" and finding.node
+    shows_itself(finding, monkeypatch)
+
+
+def found_in_training():
+    torch.manual_seed(0)
+    return bisect(TRAINING, [torch.randn(4, 6), torch.randn(6, 6)], (False, True))
+
+
+def test_nothing_is_wrong_with_a_whole_step():
+    verdicts = {verdict.stage: verdict for verdict in found_in_training().verdicts}
+    assert not any(verdict.is_bug for verdict in verdicts.values())
+    assert 0 < verdicts["derivatives"].ratio < 1 and "computed again" in verdicts
+
+
+def test_a_fault_in_a_derivative_of_a_whole_step(monkeypatch):
+    monkeypatch.setattr(lookup("tanh"), "vjp", lambda s, g: g * (1 - s.result))
+    finding = found_in_training()
+    assert wrong(finding) == "derivatives" and "tanh(" in finding.node
 
 
 @pytest.mark.parametrize("executor, stage", bisection.EXECUTORS)

@@ -2,16 +2,11 @@
 
 import argparse
 import collections
+import multiprocessing
 import sys
 import time
-import warnings
 
-from minitorch2.ops.table import lookup
-from tests.graphs.making import make
-from tests.graphs.running import Refused, differences
-from tests.graphs.shrinking import script, smallest
-
-BACKENDS = ("aot_eager", "interpreter", "budget", "python", "numba")
+from tests.graphs.counting import ALWAYS, CHUNK, Tally, Work, lowest_priority
 
 
 def main() -> int:
@@ -19,48 +14,44 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", type=int)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--backends", nargs="+", default=["aot_eager", "interpreter", "numba"])
+    parser.add_argument("--backends", nargs="+", default=ALWAYS, help="for each graph")
+    parser.add_argument("--native", type=int, default=10,
+                        help="run each such one on numba and the rest too; 0: none")  # fmt: skip
+    parser.add_argument("--jobs", type=int, default=1, help="processes, at the lowest priority")
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--most", type=int, default=10, help="failures to print")
     given = parser.parse_args()
-    warnings.simplefilter("ignore")
-    ops: collections.Counter[str] = collections.Counter()
-    features: collections.Counter[str] = collections.Counter()
-    failures, refused, start = 0, 0, time.monotonic()
-    for seed in range(given.seed, given.seed + given.count):
+    start, total, end = time.monotonic(), Tally(), given.seed + given.count
+    work = [Work(first, min(first + CHUNK, end), tuple(given.backends), given.native, given.show)
+            for first in range(given.seed, end, CHUNK)]  # fmt: skip
+    processes = multiprocessing.get_context("spawn").Pool(given.jobs, lowest_priority) if (
+        given.jobs > 1) else None  # fmt: skip
+    tallies = processes.imap_unordered(Work.done, work) if processes else map(Work.done, work)
+    for tally in tallies:
+        for text in tally.failures[: max(0, given.most - len(total.failures))]:
+            print(text, flush=True)
+        total.add(tally)
         if time.monotonic() - start > given.seconds:
             break
-        case = make(seed)
-        if given.show:
-            print(case.graph, case.flags)
-        try:
-            wrong = differences(case, given.backends)
-        except Refused as reason:
-            refused += 1
-            features["refused by eager"] += 1
-            if given.show:
-                print(reason)
-            continue
-        for node in case.graph.nodes:
-            ops[node.op] += 1
-            features[lookup(node.op).kind] += 1
-        features["graphs that write into an input or a view"] += any(
-            node.op.endswith("_") for node in case.graph.nodes
-        )
-        features["graphs with gradients"] += any(case.flags)
-        features["graphs"] += 1
-        for backend, what in wrong.items():
-            failures += 1
-            if failures <= given.most:
-                small = smallest(case, backend)
-                print(f"--- seed {seed}, {backend}: {what}", flush=True)
-                print(script(small, backend, what), flush=True)
-    print(f"{features['graphs']} graphs, {failures} wrong, {refused} refused by eager, "
-          f"{time.monotonic() - start:.0f} s")  # fmt: skip
-    print("features:", ", ".join(f"{n} {c}" for n, c in features.most_common()))
-    print("ops:", ", ".join(f"{name} {count}" for name, count in ops.most_common()))
-    return failures != 0
+    if processes:
+        processes.terminate()
+    _report(total, time.monotonic() - start)
+    return bool(total.failures)
+
+
+def _report(total: Tally, seconds: float) -> None:
+    """The totals."""
+    graphs, refused = total.features["graphs"], total.features["refused by eager"]
+    print(f"{graphs} graphs, {len(total.failures)} wrong, {refused} refused by eager, "
+          f"{seconds:.0f} s")  # fmt: skip
+    print("features:", _counts(total.features))
+    print("ops:", _counts(total.ops))
+    print("not compiled:", _counts(total.reasons) or "none")
+
+
+def _counts(counter: collections.Counter[str]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counter.most_common())
 
 
 if __name__ == "__main__":

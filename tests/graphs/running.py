@@ -89,8 +89,23 @@ def _weighted(out: Any) -> Any:
     return (out * weights.reshape(out.shape)).sum().double()
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """For each backend that is wrong what is, and for each that compiles no such graph its words
+    (`compile` then runs the function op by op)."""
+
+    wrong: dict[str, str]
+    refused: dict[str, str]
+
+
 def differences(case: Case, backends: Sequence[str]) -> dict[str, str]:
     """For each backend that is wrong, what is. Raises Refused where eager refuses the case."""
+    return judged(case, backends).wrong
+
+
+def judged(case: Case, backends: Sequence[str]) -> Verdict:
+    """What the backends make of a case. What one of them compiles, all must compile. Raises
+    Refused where eager refuses the case."""
     try:
         eager = result(case, compiled(case, "eager"))
         bounds = _bounds(case, eager)
@@ -99,26 +114,34 @@ def differences(case: Case, backends: Sequence[str]) -> dict[str, str]:
     except (ZeroDivisionError, OverflowError, ValueError, TypeError) as error:
         raise Refused(repr(error)) from error
     except Exception as error:  # not one of ours: a finding too
-        return {"eager": f"raises {type(error).__name__}: {error}"}
-    found = {}
+        return Verdict({"eager": f"raises {type(error).__name__}: {error}"}, {})
+    wrong, refused = {}, {}
     for backend in backends:
         try:
             run = compiled(case, backend)
-        except Mt2Error:
-            continue  # `compile` runs such a graph op by op
-        except Exception as error:
-            found[backend] = f"compiling raises {type(error).__name__}: {error}"
+        except Mt2Error as error:
+            refused[backend] = f"{type(error).__name__}: {str(error).splitlines()[0]}"
             continue
-        try:
-            exact = backend == "exact"  # the bits of eager
-            wrong = _compare(eager, result(case, run), [0.0] * len(bounds) if exact else bounds)
-        except GraphFailed as failed:
-            wrong = f"fails where eager does not: {failed}"
-        except Exception as error:  # any is a finding
-            wrong = f"raises {type(error).__name__}: {error}"
-        if wrong:
-            found[backend] = wrong
-    return found
+        except Exception as error:
+            wrong[backend] = f"compiling raises {type(error).__name__}: {error}"
+            continue
+        text = _difference(case, backend, run, eager, bounds)
+        if text:
+            wrong[backend] = text
+    for backend, reason in refused.items() if len(refused) < len(backends) else ():
+        wrong[backend] = f"refuses what other backends compile: {reason}"
+    return Verdict(wrong, refused)
+
+
+def _difference(case: Case, backend: str, run: Run, eager: Result, bounds: list[Any]) -> str:
+    """How a run differs from eager's; nothing where it does not."""
+    try:
+        exact = backend == "exact"  # the bits of eager
+        return _compare(eager, result(case, run), [0.0] * len(bounds) if exact else bounds)
+    except GraphFailed as failed:
+        return f"fails where eager does not: {failed}"
+    except Exception as error:  # any is a finding
+        return f"raises {type(error).__name__}: {error}"
 
 
 def _bounds(case: Case, eager: Result) -> list[Any]:

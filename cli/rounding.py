@@ -1,0 +1,138 @@
+"""Numbers of a run, and how far they may be from those in float64.
+
+In: a graph and its inputs. Out: the same in float64, inputs changed in their last bits, and from
+what runs on both give, a bound for each result.
+
+Source: N. Higham, "Accuracy and Stability of Numerical Algorithms" (1996), running error bounds.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy
+
+from minitorch2 import dtypes
+from minitorch2.dtypes import dtype
+from minitorch2.jit.ir.graph import Graph, GraphBuilder, Value, map_values
+from minitorch2.jit.ir.types import TensorType
+from minitorch2.tensors import Tensor, wrap
+
+SLACK = 30.0  # times what rounding explains
+
+
+def tangent(value: Value) -> Tensor:
+    """A gradient for a value: a few numbers that are all different."""
+    assert isinstance(value.type, TensorType)
+    shape = tuple(size if isinstance(size, int) else 1 for size in value.type.shape)
+    count = int(numpy.prod(shape, dtype=int))
+    return wrap(numpy.linspace(0.5, 1.5, count).reshape(shape).astype(value.type.dtype.numpy))
+
+
+def copies(inputs: Sequence[Any]) -> list[Any]:
+    """Inputs that may be written."""
+    return [wrap(numpy.array(i.array)) if isinstance(i, Tensor) else i for i in inputs]
+
+
+def shaken(inputs: Sequence[Any], seed: int) -> list[Any]:
+    """Inputs changed in their last bits."""
+    draw, changed = numpy.random.RandomState(seed), []
+    for value in inputs:
+        if isinstance(value, Tensor) and value.dtype in (*WIDER, *WIDER.values()):
+            array = numpy.array(value.array)
+            epsilon = 2.0 ** -{2: 10, 4: 23, 8: 52}[_real_size(array)]
+            factor = 1 + epsilon * draw.uniform(-2, 2, array.shape)
+            wide = WIDER.get(value.dtype, value.dtype).numpy
+            value = wrap((array.astype(wide) * factor).astype(array.dtype))
+        changed.append(value)
+    return changed
+
+
+def arrays(found: Sequence[Any]) -> list[Any]:
+    """Tensors as arrays of their own."""
+    return [numpy.array(each.array) if isinstance(each, Tensor) else each for each in found]
+
+
+def bound_of(own: Any, exact: Any, *others: Any) -> Any:
+    """How far a result may be from the exact one, given what eager and shaken runs differ."""
+    if not isinstance(own, numpy.ndarray) or own.size == 0:
+        return 0.0
+    wide = _reals(own)
+    with numpy.errstate(all="ignore"):
+        gaps = [numpy.abs(_reals(o) - wide) for o in (exact, *others)]
+    gaps = [numpy.where(numpy.isfinite(gap), gap, 0.0) for gap in gaps]
+    finite = numpy.abs(wide[numpy.isfinite(wide)])
+    scale = float(finite.max()) if finite.size else 0.0
+    floating = own.dtype.kind in "fc" or own.dtype.name == "bfloat16"
+    step = scale * 2.0 ** -{2: 8, 4: 23, 8: 52}.get(_real_size(own), 52) if floating else 0.0
+    return SLACK * (max(float(gap.max()) for gap in gaps) + step)
+
+
+def _reals(array: numpy.ndarray) -> numpy.ndarray:
+    """The numbers in float64; a complex one is two, along one more dimension."""
+    if array.dtype.kind == "c":
+        array = numpy.stack([array.real, array.imag], -1)
+    return array.astype(numpy.float64)
+
+
+def _real_size(array: numpy.ndarray) -> int:
+    """The bytes of one real number in it."""
+    return array.dtype.itemsize // (2 if array.dtype.kind == "c" else 1)
+
+
+def ratio_of(found: Any, exact: Any, bound: float) -> float:
+    """The worst error of a result over its bound."""
+    if not isinstance(found, numpy.ndarray) or not isinstance(exact, numpy.ndarray):
+        return 0.0 if repr(found) == repr(exact) else float("inf")
+    if found.shape != exact.shape:
+        return float("inf")
+    a, b = _reals(found), _reals(exact)
+    with numpy.errstate(all="ignore"):
+        gap = numpy.abs(a - b)
+    same = (a == b) | (numpy.isnan(a) & numpy.isnan(b))
+    gap = numpy.where(same, 0.0, numpy.where(numpy.isnan(gap), numpy.inf, gap))
+    worst = float(gap.max(initial=0.0))
+    return worst / bound if bound else (0.0 if worst == 0.0 else float("inf"))
+
+
+WIDER = {
+    **dict.fromkeys((dtypes.float32, dtypes.float16, dtypes.bfloat16), dtypes.float64),
+    dtypes.complex64: dtypes.complex128,
+}
+
+
+def wide_input(value: Any) -> Any:
+    """An input in float64."""
+    if isinstance(value, Tensor) and value.dtype in WIDER:
+        return wrap(numpy.array(value.array).astype(WIDER[value.dtype].numpy))
+    return copies([value])[0]
+
+
+def widened(graph: Graph) -> Graph:
+    """The graph in float64: every narrower float type and dtype argument replaced."""
+    builder = GraphBuilder(graph.name)
+    builder.assumptions = list(graph.assumptions)
+    names: dict[Value, Any] = {}
+    for declared in graph.inputs:
+        type = declared.value.type
+        if isinstance(type, TensorType):
+            type = replace(type, dtype=WIDER.get(type.dtype, type.dtype))
+        names[declared.value] = builder.input(declared.name, type, declared.strides)
+    for node in graph.nodes:
+        args = tuple(map_values(_wide(item), names.__getitem__) for item in node.args)
+        results = builder.add(node.op, args, node.origin, node.grad)
+        names.update(zip(node.results, results, strict=True))
+    for output in graph.outputs:
+        builder.output(map_values(output.argument, names.__getitem__), output.strides)
+    return builder.build()
+
+
+def _wide(argument: Any) -> Any:
+    match argument:
+        case dtype():
+            return WIDER.get(argument, argument)
+        case tuple():
+            return tuple(map(_wide, argument))
+        case Graph():
+            return widened(argument)
+    return argument
