@@ -71,6 +71,8 @@ _FILES = {
     "torch.storage": "minitorch2.untyped_storage",
     "torch.torch_version": "minitorch2.version",
     "torch.autograd._functions": "minitorch2.autograd",
+    "torch.distributed.distributed_c10d": "minitorch2.distributed",
+    "torch.distributed.nn.functional": "minitorch2.distributed.nn",
     "torch.distributions.constraint_registry": "minitorch2.distributions.registry",
     "torch.distributions.kl": "minitorch2.distributions.divergence",
     "torch.distributions.utils": "minitorch2.distributions.tools",

@@ -74,3 +74,26 @@ def test_scripts_that_ask_for_the_version_are_told_torchs():
         [sys.executable, "-W", "error", "-c", VERSIONS], capture_output=True, text=True
     )
     assert done.stderr == ""
+
+
+COLLECTIVES = """
+from minitorch2 import compat
+compat.install_as_torch()
+import torch
+from torch.distributed import nn as dist_nn
+import torch.distributed.nn.functional
+from torch.distributed.distributed_c10d import ReduceOp
+torch.distributed.init_process_group('gloo', rank=0, world_size=1)
+x = torch.ones(2, requires_grad=True)
+parts = [dist_nn.all_reduce(x, op=ReduceOp.SUM), *dist_nn.all_gather(x), *dist_nn.gather(x)]
+parts += [dist_nn.broadcast(x, 0), dist_nn.reduce(x, 0), dist_nn.scatter([x])]
+parts += [torch.distributed.nn.functional.reduce_scatter(torch.zeros(2), [x])]
+sum(each.sum() for each in parts).backward()
+assert len(parts) == 7 and x.grad.tolist() == [7.0, 7.0]
+torch.distributed.destroy_process_group()
+"""
+
+
+def test_communication_that_gradients_flow_through():
+    done = subprocess.run([sys.executable, "-c", COLLECTIVES], capture_output=True, text=True)
+    assert done.stderr == ""

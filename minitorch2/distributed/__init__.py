@@ -4,6 +4,10 @@ In: the calls of a script written for many processes. Out: what they give where 
 own tensors. A world of more processes raises DeviceError; each process would need messages from the
 others, which minitorch2 does not send.
 
+Files, in reading order:
+
+nn  communication that gradients flow through
+
     >>> init_process_group("gloo", rank=0, world_size=1)
     >>> get_rank(), get_world_size()
     (0, 1)
