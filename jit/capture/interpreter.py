@@ -221,6 +221,15 @@ class Machine(Inputs, Members):
         """An exception instance."""
         return ExceptionValue(cls, args)
 
+    def exception_group(self, args: Arguments) -> Value:
+        """`BaseExceptionGroup(message, errors)`: an ExceptionGroup when all errors are ordinary."""
+        errors = [self.real(error) for error in self.items(args[1])] if len(args) == 2 else []
+        kinds = [error.python_type() for error in errors]
+        if not kinds or not all(issubclass(kind, BaseException) for kind in kinds):
+            self.stop("unknown-call", "a group of something but exceptions")
+        ordinary = all(issubclass(kind, Exception) for kind in kinds)
+        return self.exception(ExceptionGroup if ordinary else BaseExceptionGroup, args)
+
     def as_exception(self, value: Value) -> Value:
         """What `raise value` raises: an instance, made when a class was given."""
         value = self.real(value)

@@ -18,7 +18,6 @@ from minitorch2.jit.capture.handlers import HANDLERS, INTRINSICS
 ASYNC = "async functions run as Python"
 CLASS_BODY = "a class statement inside the function"
 SCOPE = "code of a module or a class body, run as if it were a function"
-GROUPS = "except* is not captured"
 BOUNDS = "a type parameter with a bound or a default, which is evaluated late"
 
 BREAKS = {
@@ -28,8 +27,6 @@ BREAKS = {
     "GET_AITER": ASYNC,
     "GET_ANEXT": ASYNC,
     "GET_AWAITABLE": ASYNC,
-    "CHECK_EG_MATCH": GROUPS,
-    "PREP_RERAISE_STAR": GROUPS,
     "LOAD_BUILD_CLASS": CLASS_BODY,
     "LOAD_CLASSDEREF": CLASS_BODY,
     "LOAD_FROM_DICT_OR_DEREF": CLASS_BODY,
@@ -50,7 +47,6 @@ INTRINSIC_BREAKS = {
     "INTRINSIC_PRINT": "code of the interactive prompt",
     "INTRINSIC_IMPORT_STAR": SCOPE,
     "INTRINSIC_ASYNC_GEN_WRAP": ASYNC,
-    "INTRINSIC_PREP_RERAISE_STAR": GROUPS,
     "INTRINSIC_TYPEVAR_WITH_BOUND": BOUNDS,
     "INTRINSIC_TYPEVAR_WITH_CONSTRAINTS": BOUNDS,
     "INTRINSIC_SET_TYPEPARAM_DEFAULT": BOUNDS,

@@ -303,6 +303,8 @@ def text_of(machine: Machine, value: Value, how: Callable[..., str], spec: str =
             text = machine.call(machine.class_attribute(value, name), given, {})
             plain = how is not format or name == "__format__"
             return text if plain else machine.run_python(lambda it: format(it, spec), [text], {})
+        if isinstance(value, ExceptionValue) and issubclass(value.cls, BaseExceptionGroup):
+            return _group_text(machine, value, how)
     if isinstance(value, ObjectValue):
         found = None
         owner = machine.class_lookup(value.cls, "__format__")
@@ -323,6 +325,19 @@ def text_of(machine: Machine, value: Value, how: Callable[..., str], spec: str =
     if how is format:
         return machine.run_python(lambda it: format(it, spec), [value], {})
     return machine.run_python(how, [value], {})
+
+
+def _group_text(machine: Machine, value: ExceptionValue, how: Callable[..., str]) -> Value:
+    """The text of an exception group."""
+    message, errors = value.args[0], machine.items(value.args[1])
+    if how in (repr, ascii):
+        listed = text_of(machine, ListValue(errors), repr)
+        parts = [text_of(machine, message, repr), listed]
+        inside = ", ".join(machine.real(part).known() for part in parts)
+        return Constant(f"{value.cls.__name__}({inside})")
+    plural = "" if len(errors) == 1 else "s"
+    text = machine.real(text_of(machine, message, str)).known()
+    return Constant(f"{text} ({len(errors)} sub-exception{plural})")
 
 
 NO_TEXT_OF_THEIR_OWN = ("collections", "minitorch2.tensors")  # named tuples, Size: by their items

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from minitorch2.jit.capture.handlers.control_flow import is_none
 from minitorch2.jit.capture.handlers.registry import handles
 from minitorch2.jit.capture.instructions import Instruction
+from minitorch2.jit.capture.rules.groups import matched, to_raise
 from minitorch2.jit.capture.state import Frame
-from minitorch2.jit.capture.values.base import UserRaise
+from minitorch2.jit.capture.values.base import UserRaise, Value
 from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.exceptions import ExceptionValue, PreviousException
@@ -60,6 +62,40 @@ def check_exc_match(machine: Machine, frame: Frame, ins: Instruction) -> None:
     if not all(isinstance(kind, type) and issubclass(kind, BaseException) for kind in kinds):
         machine.type_error("catching classes that do not inherit from BaseException is not allowed")
     frame.stack.append(Constant(issubclass(error.python_type(), kinds)))
+
+
+@handles("CHECK_EG_MATCH")
+def check_eg_match(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    """`except* wanted`: the rest stays, and what the clause gets comes above it."""
+    wanted = machine.real(frame.stack.pop())
+    kinds = wanted.known() if isinstance(wanted.known(), tuple) else (wanted.known(),)
+    if not all(isinstance(kind, type) and issubclass(kind, BaseException) for kind in kinds):
+        machine.type_error("catching classes that do not inherit from BaseException is not allowed")
+    if any(issubclass(kind, BaseExceptionGroup) for kind in kinds):
+        machine.type_error(
+            "catching ExceptionGroup with except* is not allowed. Use except instead."
+        )
+    found = machine.call(machine.trusted(matched, "matched"), [frame.stack.pop(), wanted], {})
+    match, rest = (machine.real(part) for part in machine.items(found))
+    frame.stack += [rest, match]
+    if not is_none(machine, match):
+        machine.state.exception = match
+
+
+@handles("PREP_RERAISE_STAR")
+def prep_reraise_star(machine: Machine, frame: Frame, ins: Instruction) -> None:
+    errors = frame.stack.pop()
+    frame.stack.append(raised_behind(machine, frame.stack.pop(), errors))
+
+
+def raised_behind(machine: Machine, caught: Value, errors: Value) -> Value:
+    """What is raised behind the clauses of `except*`; None for nothing. A new group has the
+    traceback of the one that was caught, which Python must have raised."""
+    caught = machine.real(caught)
+    found = machine.real(machine.call(machine.trusted(to_raise, "to_raise"), [caught, errors], {}))
+    if id(caught) in machine.raised_at:
+        machine.raised_at.setdefault(id(found), (machine.raised_at[id(caught)][0], found))
+    return found
 
 
 @handles("BEFORE_WITH")

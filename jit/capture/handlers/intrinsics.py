@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture import protocols
+from minitorch2.jit.capture.handlers.exceptions import raised_behind
 from minitorch2.jit.capture.handlers.registry import PY312, handles
 from minitorch2.jit.capture.instructions import Instruction
 from minitorch2.jit.capture.state import Frame
@@ -93,3 +94,8 @@ intrinsic("TYPEVARTUPLE")(_parameter(typing.TypeVarTuple))
 def set_function_type_params(machine: Machine, function: Value, parameters: Value) -> Value:
     function.attributes["__type_params__"] = parameters  # type: ignore[attr-defined]
     return function
+
+
+@intrinsic("PREP_RERAISE_STAR")
+def prep_reraise_star(machine: Machine, caught: Value, errors: Value) -> Value:
+    return raised_behind(machine, caught, errors)

@@ -8,6 +8,7 @@
 - twins: functions of native modules that have a twin in Python
 - library: functools, itertools, operator, math, and slots such as `object.__setattr__`
 - package: functions of minitorch2 itself, run directly on fake tensors
+- groups: what Python does with exception groups
 - control_flow: branches and loops over tensors, each function a graph of its own
 - dispatching: which of these answers a call
 """

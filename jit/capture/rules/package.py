@@ -38,6 +38,7 @@ INLINED = (
     "minitorch2.trees",
     "minitorch2.ops.namespaces",
     "minitorch2.func",
+    "minitorch2.jit.capture.rules.groups",
 )
 READ_THROUGH = ("RemovableHandle.", "autocast.__call__")  # in modules that are not
 GRADIENTS = ("minitorch2.autograd",)

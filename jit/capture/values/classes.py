@@ -206,6 +206,8 @@ def _exception(machine: Machine, value: ClassValue, args: Arguments, kwargs: Key
         cls = type(cls(*(machine.real(argument).known() for argument in args)))
     if issubclass(cls, Mt2Error):
         return _own_error(machine, cls, args, kwargs)
+    if cls in (BaseExceptionGroup, ExceptionGroup):
+        return machine.exception_group(list(args))
     made = ExceptionValue(cls, list(args))
     init = machine.class_lookup(value.cls, "__init__")
     if init is not None and isinstance(init[1], types.FunctionType):

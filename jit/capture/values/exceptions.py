@@ -9,6 +9,7 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING, Any
 
+from minitorch2.jit.capture.rules.groups import split
 from minitorch2.jit.capture.source import AttributeSource, Source
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NativeMethod, Value
 
@@ -94,6 +95,10 @@ class ExceptionValue(Value):
             return self.attributes[name]
         if name == "args":
             return machine.tuple_of(list(self.args))
+        if name in ("message", "exceptions") and issubclass(self.cls, BaseExceptionGroup):
+            if name == "message":
+                return self.args[0]
+            return machine.tuple_of(machine.items(self.args[1]))
         if name == "__class__":
             return machine.from_python(self.cls)
         if name in LINKS:
@@ -122,10 +127,17 @@ class ExceptionValue(Value):
             self.args = machine.items(value)
         else:
             self.attributes[name] = value
+            if name == "__cause__":
+                self.attributes["__suppress_context__"] = machine.from_python(True)
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
         if name == "with_traceback":
             return self
+        if issubclass(self.cls, BaseExceptionGroup) and name in ("split", "subgroup", "derive"):
+            if name == "derive":
+                return machine.exception_group([self.args[0], *args])
+            parts = machine.call(machine.trusted(split, "split"), [self, *args], kwargs)
+            return parts if name == "split" else machine.items(parts)[0]
         if name == "add_note":
             if "__notes__" not in self.attributes:
                 self.attributes["__notes__"] = machine.from_python([])
