@@ -181,6 +181,13 @@ class MissingDerivative(AutogradError, NotImplementedError):
     remedy = "Write the backward, or keep the operation out of what is differentiated."
 
 
+class GradcheckError(AutogradError):
+    """A derivative that differs from what finite differences give."""
+
+    code = "MT2-0605"
+    remedy = "Check the vjp, and that the function is smooth at this point; use float64."
+
+
 class ModuleError(Mt2Error, RuntimeError):
     """A module's state that does not fit: missing or unexpected keys, uninitialised parts."""
 

@@ -14,13 +14,12 @@ from typing import Any
 import numpy
 
 from minitorch2.autograd.public import grad
+from minitorch2.autograd.saving import UndefinedGrad
 from minitorch2.dispatch import call
 from minitorch2.dtypes import complex128, float64
-from minitorch2.errors import ArgumentValueError, AutogradError
+from minitorch2.errors import ArgumentValueError, GradcheckError, OperationError
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor, wrap
-
-GradcheckError = AutogradError  # torch's name for it
 
 
 def _pairs(value: Any) -> Any:
@@ -75,6 +74,12 @@ def _numerical(
             there.requires_grad = True  # the function may itself ask for gradients
             changed = (*inputs[:at], there, *inputs[at + 1 :])
             sides.append(_outputs(function, changed)[output].detach().array.reshape(-1).copy())
+        for kind in ("shape", "dtype"):
+            a, b = (getattr(side, kind) for side in sides)
+            assert a == b, (
+                f"Expected `fn` to return outputs with the same {kind} when inputs are perturbed, "
+                f"but got {a} and {b}"
+            )
         rows.append((sides[0] - sides[1]) / (2 * eps))
     return numpy.array(rows).reshape(base.size, columns)
 
@@ -88,6 +93,7 @@ class _Options:
     rtol: float
     nondet_tol: float
     grad_dtypes: bool
+    undefined: bool
     batched: bool
     forward: bool
     batched_forward: bool
@@ -98,13 +104,16 @@ class _Options:
 class _Check:
     """One comparison: a function, its inputs, and which of them are differentiated."""
 
-    def __init__(self, func: Callable, inputs: tuple, options: _Options):
+    def __init__(self, func: Callable, inputs: tuple, options: _Options, complex_outputs: bool):
         self.func, self.inputs, self.options = func, inputs, options
+        self.complex_outputs = complex_outputs
         self.wanted = [i for i, t in enumerate(inputs) if isinstance(t, Tensor) and t.requires_grad]
 
     def run(self) -> None:
-        """AutogradError at the first difference."""
+        """GradcheckError at the first difference."""
         outputs = _outputs(self.func, self.inputs)
+        if not outputs:
+            return
         if not any(tensor.requires_grad for tensor in outputs):
             self._constant(outputs)
         for output, tensor in enumerate(outputs):
@@ -126,7 +135,7 @@ class _Check:
                     self.func, self.inputs, at, output, tensor.numel(), self.options.eps
                 )
                 if not numpy.allclose(found, 0, self.options.rtol, self.options.atol):
-                    raise AutogradError(
+                    raise GradcheckError(
                         f"gradcheck of output {output} in input {at}",
                         "Numerical gradient for function expected to be zero: the output does "
                         "not require a gradient",
@@ -140,8 +149,13 @@ class _Check:
         if found is None:
             shape = tuple(self.inputs[at].shape)
             return numpy.zeros((*start.shape[:1], *shape) if batched else shape)
+        if found.is_sparse and not self.inputs[at].is_sparse:
+            raise GradcheckError(
+                f"gradcheck of output {output} in input {at}",
+                f"grad is incorrect layout ({found.layout} is not {self.inputs[at].layout})",
+            )
         if self.options.grad_dtypes and found.dtype is not self.inputs[at].dtype:
-            raise AutogradError(
+            raise GradcheckError(
                 f"gradcheck of output {output} in input {at}",
                 f"the gradient has dtype {found.dtype}, the input {self.inputs[at].dtype}",
             )
@@ -157,12 +171,16 @@ class _Check:
             expected = expected @ units.T
         starts = [wrap(unit.reshape(shape)) for unit in units]
         rows = [self._gradient(at, output, start).reshape(-1) for start in starts]
-        for row in range(len(rows)):
+        order = range(len(rows))
+        if self.complex_outputs and not self.options.fast:  # imaginary parts first, as in torch
+            order = [*order[1::2], *order[::2]]  # type: ignore[assignment]
+        for row in order:
             self._compare(at, output, row, rows[row], expected[:, row], "analytical")
+        self._of_nothing(at, output, shape)
         for row, start in enumerate(starts[:1]):  # one row twice: enough to see chance at work
             again = self._gradient(at, output, start).reshape(-1)
             if size and abs(rows[row] - again).max() > self.options.nondet_tol:
-                raise AutogradError(
+                raise GradcheckError(
                     f"gradcheck of output {output} in input {at}",
                     "Backward is not reentrant, i.e., running backward with same input and "
                     f"grad_output multiple times gives different values at element {row}",
@@ -173,6 +191,39 @@ class _Check:
             found = self._gradient(at, output, stacked, batched=True).reshape(len(units), -1)
             for row in range(len(units)):
                 self._compare(at, output, row, found[row], rows[row], "batched")
+
+    def _of_nothing(self, at: int, output: int, shape: tuple) -> None:
+        """A zero gradient, and one that is missing, give zero or nothing."""
+        zero = wrap(numpy.zeros(shape))
+        if numpy.any(self._gradient(at, output, zero)):
+            raise GradcheckError(
+                f"gradcheck of output {output} in input {at}",
+                "backward not multiplied by grad_output",
+                "multiply what the backward returns by the gradient it gets",
+            )
+        if not self.options.undefined:
+            return
+        fresh = UndefinedGrad()(_outputs(self.func, self.inputs)[output])
+        try:
+            (found,) = grad(fresh, self.inputs[at], zero, allow_unused=True)
+        except RuntimeError as error:
+            warnings.warn(
+                "Backwards compatibility: New undefined gradient support checking feature is "
+                "enabled by default, but it may break existing callers of this function. If this "
+                "is true for you, you can call this function with check_undefined_grad=False.",
+                stacklevel=4,
+            )
+            raise GradcheckError(
+                f"gradcheck of output {output} in input {at}",
+                f"Expected backward function to handle undefined output grads: {error}",
+                "treat None among the gradients as zeros",
+            ) from error
+        if found is not None and numpy.any(found.detach().array):
+            raise GradcheckError(
+                f"gradcheck of output {output} in input {at}",
+                "Expected all input grads to be undefined or zero when all output grads are "
+                "undefined or zero.",
+            )
 
     def _forward(self, at: int, output: int, expected: Any, batched: bool) -> None:
         """Each column of the Jacobian, by two reverse passes."""
@@ -200,12 +251,20 @@ class _Check:
     def _compare(
         self, at: int, output: int, element: int, got: Any, wanted: Any, what: str
     ) -> None:
-        if not numpy.allclose(got, wanted, self.options.rtol, self.options.atol):
-            raise AutogradError(
-                f"gradcheck of output {output} in input {at}",
-                f"Jacobian mismatch at output element {element}: {what} {got}, numerical {wanted}",
-                "check the vjp, and that the function is smooth at this point",
-            )
+        if numpy.allclose(got, wanted, self.options.rtol, self.options.atol):
+            return
+        how = {"forward": "computed with forward mode ", "batched": "computed with batched grad "}
+        place = f"output {output} with respect to input {self.wanted.index(at)}"
+        part = ""
+        if self.complex_outputs and what == "analytical" and not self.options.fast:
+            part = "imaginary" if element % 2 else "real"
+            part = f"While considering the {part} part of complex outputs only, "
+        raise GradcheckError(
+            f"gradcheck of output {output} in input {at}",
+            f"{part}Jacobian {how.get(what, '')}mismatch for {place}, at output element {element}: "
+            f"{what} {got}, numerical {wanted}",
+            "check the vjp, and that the function is smooth at this point",
+        )
 
 
 def gradcheck(
@@ -235,15 +294,28 @@ def gradcheck(
     (`check_undefined_grad`). ArgumentValueError when no input requires a gradient.
     """
     given = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
+    assert check_forward_ad or check_backward_ad, (
+        "Expected at least one of check_forward_ad or check_backward_ad to be True"
+    )
+    for name, wanted, needed, other in (
+        ("check_undefined_grad", check_undefined_grad, check_backward_ad, "check_backward_ad"),
+        ("check_batched_grad", check_batched_grad, check_backward_ad, "check_backward_ad"),
+        ("check_batched_forward_grad", check_batched_forward_grad, check_forward_ad,
+         "check_forward_ad"),
+    ):  # fmt: skip
+        assert needed or not wanted, f"Setting {name}=True requires {other} to be True"
     _check_inputs(given)
+    found = func(*given)
+    parts = found if isinstance(found, (tuple, list)) else (found,)
+    complex_outputs = any(isinstance(t, Tensor) and t.dtype.is_complex for t in parts)
     func, given = _of_real_numbers(func, given)
     options = _Options(
-        eps, atol, rtol, nondet_tol, check_grad_dtypes, check_batched_grad, check_forward_ad,
-        check_batched_forward_grad, check_backward_ad, fast_mode,
+        eps, atol, rtol, nondet_tol, check_grad_dtypes, check_undefined_grad, check_batched_grad,
+        check_forward_ad, check_batched_forward_grad, check_backward_ad, fast_mode,
     )  # fmt: skip
     try:
-        _Check(func, given, options).run()
-    except AutogradError:
+        _Check(func, given, options, complex_outputs).run()
+    except GradcheckError:
         if raise_exception:
             raise
         return False
@@ -266,6 +338,14 @@ def _check_inputs(given: tuple) -> None:
                 "or complex. This check will likely fail if all the inputs are not of double "
                 "precision floating point or complex.",
                 stacklevel=3,
+            )
+        if 0 in [s for s, n in zip(tensor.layout.strides, tensor.shape, strict=True) if n > 1]:
+            raise OperationError(
+                "gradcheck",
+                f"The {index}th input has a dimension with stride 0. gradcheck only supports "
+                "inputs that are non-overlapping to be able to compute the numerical gradients "
+                "correctly.",
+                "call .contiguous() on it",
             )
 
 
