@@ -377,8 +377,8 @@ def randint_like(
 
 
 def ravel(input: Any) -> Any:
-    """All elements in a row: a view where strides allow it."""
-    return input.reshape(-1)
+    """All elements in a row, one beside the other: a view where they lie so."""
+    return input.contiguous().view(-1)
 
 
 def positive(input: Any) -> Any:

@@ -140,8 +140,9 @@ def _reflected_product(self: Tensor, other: Any) -> Any:
 
 
 def _cast(dtype: dtypes.dtype) -> Callable:
-    def method(self: Tensor) -> Tensor:
-        return methods.to(self, dtype)
+    def method(self: Tensor, *, memory_format: Any = None) -> Tensor:
+        found = methods.to(self, dtype)
+        return found if memory_format is None else ordering.ordered(found, memory_format)
 
     method.__doc__ = f"The tensor in {dtype}."
     return method

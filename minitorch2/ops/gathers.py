@@ -57,7 +57,8 @@ def _gather(a, dim, index):
 
 
 def _infer_gather(self, dim, index):
-    _check_index_dtype(index, "gather()")
+    if 0 not in index.shape:
+        _check_index_dtype(index, "gather()")
     at = normalize_dim(dim, self.ndim)
     if max(self.ndim, 1) != max(index.ndim, 1):
         raise ShapeError(

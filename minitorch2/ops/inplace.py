@@ -260,6 +260,10 @@ OTHERS = (
     "frac",
     "heaviside",
     "ldexp",
+    "i0",
+    "igamma",
+    "igammac",
+    "mvlgamma",
 )
 
 

@@ -180,6 +180,18 @@ CALLS = """
     torch.FloatTensor(np.array([1,2],dtype=np.float32))
     torch.LongTensor(np.array([1.5]))
     >> torch.load('/nonexistent/x.pt')
+    torch.isclose(t([True,False]), t([True,True]))
+    torch.ravel(torch.ones(5,2)[:, 0]).stride()
+    torch.ravel(torch.arange(10)[::2])
+    torch.gather(t([1.]), 0, t([],dtype=torch.uint8))
+    torch.gather(t([1.]), 0, t([0],dtype=torch.uint8))
+    t([1.]).i0_()
+    t([1.]).igamma_(t([2.]))
+    t([3.]).mvlgamma_(1)
+    t([1]).float(memory_format=torch.contiguous_format)
+    torch.ones(2,3,2,3).half(memory_format=torch.channels_last).stride()
+    torch.ones(2,3,2,3,dtype=torch.int64).long(memory_format=torch.channels_last).stride()
+    t([1,2]).double(memory_format=torch.preserve_format)
 """
 
 
