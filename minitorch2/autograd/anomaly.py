@@ -13,6 +13,8 @@ nodes keep. Outside, nothing is recorded and nothing checked.
 Source: torch.autograd.detect_anomaly's documentation.
 """
 
+import linecache
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -43,11 +45,13 @@ class AnomalyMode(Mode):
         try:
             found = apply(node, grads)
         except Exception as error:
+            _tell(node)
             error.add_note(f"in the backward of {node.name()}, whose forward ran at {place(node)}")
             raise
         if self.check_nan:
             for index, gradient in enumerate(found):
                 if isinstance(gradient, Tensor) and _has_nan(gradient):
+                    _tell(node)
                     raise AutogradError(
                         f"the backward of {node.name()}, whose forward ran at {place(node)}",
                         f"Function '{node.name()}' returned nan values in its {index}th output.",
@@ -55,6 +59,19 @@ class AnomalyMode(Mode):
                         "root or logarithm of zero",
                     )
         return found
+
+
+def _tell(node: Any) -> None:
+    """Warn of the node at fault and of its forward; where warnings raise, print it."""
+    where = "No forward pass information available. Enable detect anomaly during forward pass"
+    if node.origin is not None and node.origin.spans:
+        line = linecache.getline(node.origin.spans[0].file, node.origin.spans[0].line).strip()
+        where = f"Its forward ran at {place(node)}: {line}"
+    text = f"Error detected in {node.name()}. {where}"
+    try:
+        warnings.warn(text, UserWarning, stacklevel=2)
+    except UserWarning:
+        print(text, file=sys.stderr)
 
 
 def _has_nan(gradient: Tensor) -> bool:
