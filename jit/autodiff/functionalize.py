@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from minitorch2.artifacts import Origin
-from minitorch2.autograd.graph import Node, spec_of
+from minitorch2.autograd.graph import Node
 from minitorch2.dispatch import call, origin_scope, state
 from minitorch2.jit.autodiff.control_flow import Controls
+from minitorch2.jit.autodiff.histories import InputNode, frees, lost, reached
 from minitorch2.jit.autodiff.tracer import Tracer
 from minitorch2.jit.ir.graph import Argument, Graph, Value, values_in
 from minitorch2.jit.ir.graph import Node as GraphNode
@@ -54,7 +55,9 @@ class Functional:
     stand in the graph itself. `random_count` is how many counters one call uses. `reaches` says
     for each output which inputs get a gradient from it: zeros, where all of it was overwritten.
     `held` are inputs that a layer (an op defined by others) reads as a whole: a program that writes
-    into them before the backward does not expect one, so the backward may read them.
+    into them before the backward does not expect one, so the backward may read them. `frees` says
+    for each output, by number, which steps' saved tensors a backward from it uses up; `lost` what
+    that backward refuses with, where the program itself wrote into a saved tensor.
     """
 
     graph: Graph
@@ -65,6 +68,8 @@ class Functional:
     differentiable: tuple[bool, ...] = ()
     reaches: tuple[frozenset[int], ...] = ()
     held: frozenset[int] = frozenset()
+    frees: tuple[frozenset[int], ...] = ()
+    lost: tuple[tuple[str, str, str] | None, ...] = ()
 
     @property
     def name(self) -> str:
@@ -87,24 +92,6 @@ def functionalize(captured: Graph, requires_grad: Sequence[bool]) -> Functional:
         values = replay(captured, tracer, inputs, "functionalize")
         found = [actual(output.argument, tracer, values) for output in captured.outputs]
     return _finish(captured, tracer, inputs, found, tuple(requires_grad))
-
-
-class InputNode(Node):
-    """Stands for the history of an input outside the graph.
-
-    An input is no leaf here: whether the program may write into it was settled when it was
-    captured.
-    """
-
-    __slots__ = ("position",)
-
-    def __init__(self, tensor: Tensor, position: int):
-        super().__init__("Input", (), (spec_of(tensor),))
-        self.position = position
-
-    def apply(self, grads: tuple) -> tuple:
-        """The gradient ends here; the engine hands it out as that of an input."""
-        return ()
 
 
 def trace_inputs(tracer: Tracer, graph: Graph, requires_grad: Sequence[bool]) -> list[Any]:
@@ -192,7 +179,8 @@ def _finish(
     random_count = tracer.random_count()
     extra = (False,) * (len(builder.inputs) - len(requires_grad))
     return Functional(builder.build(), plans, requires_grad + extra, writes, random_count,
-                      tuple(outputs.flags), tuple(outputs.reaches), _held(captured))  # fmt: skip
+                      tuple(outputs.flags), tuple(outputs.reaches), _held(captured),
+                      tuple(outputs.frees), tuple(outputs.lost))  # fmt: skip
 
 
 def _held(captured: Graph) -> frozenset[int]:
@@ -216,6 +204,9 @@ class _Outputs:
         self.tracer, self.inputs = tracer, inputs
         self.flags: list[bool] = []
         self.reaches: list[frozenset[int]] = []
+        self.frees: list[frozenset[int]] = []
+        self.lost: list[tuple[str, str, str] | None] = []
+        self.numbers: dict[Node, int] = {}  # of the steps that a backward frees
         self.bases: dict[int, int] = {}  # id of a base -> its place among the outputs
         cells = [id(tracer.cell_of(item)) for item in found if isinstance(item, Tensor)]
         self.shared = {cell for cell in cells if cells.count(cell) > 1}
@@ -244,20 +235,11 @@ class _Outputs:
         strides = tuple(map(as_size, tensor.layout.strides))
         self.tracer.builder.output(self.tracer.value_of(tensor), strides)
         self.flags.append(_is_live(tensor))
-        self.reaches.append(_reached(tensor) if self.flags[-1] else frozenset())
+        live = self.flags[-1]
+        self.reaches.append(reached(tensor) if live else frozenset())
+        self.frees.append(frees(tensor, self.numbers) if live else frozenset())
+        self.lost.append(lost(tensor) if live else None)
         return len(self.flags) - 1
-
-
-def _reached(tensor: Tensor) -> frozenset[int]:
-    """The inputs that a tensor's history leads to."""
-    seen, stack = set(), [tensor.grad_fn]
-    while stack:
-        node = stack.pop()
-        if node not in seen:
-            seen.add(node)
-            targets = [edge.target for edge in node.edges if edge is not None]
-            stack += [target for target in targets if isinstance(target, Node)]
-    return frozenset(node.position for node in seen if isinstance(node, InputNode))
 
 
 def _is_freed(tensor: Tensor) -> bool:

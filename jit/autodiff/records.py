@@ -171,7 +171,7 @@ class StoredFunctional:
     """A Functional whose graph is still text; `graph` reads it."""
 
     __slots__ = ("record", "name", "output_count", "outputs", "writes", "random_count",
-                 "reaches", "_spans", "_graph")  # fmt: skip
+                 "reaches", "frees", "lost", "_spans", "_graph")  # fmt: skip
 
     def __init__(self, record: Record, spans: Spans):
         self.record, self._spans = record, spans
@@ -181,6 +181,8 @@ class StoredFunctional:
         self.writes = tuple((position, index) for position, index in record["writes"])
         self.random_count = size_from(record["random_count"])
         self.reaches = tuple(map(frozenset, record["reaches"]))
+        self.frees = tuple(map(frozenset, record["frees"]))
+        self.lost = tuple(None if each is None else tuple(each) for each in record["lost"])
         self._graph: Graph | None = None
 
     @property
@@ -263,6 +265,8 @@ def _functional_record(functional: Functional) -> Record:
         "writes": [list(pair) for pair in functional.writes],
         "random_count": size_record(functional.random_count),
         "reaches": [sorted(inputs) for inputs in functional.reaches],
+        "frees": [sorted(steps) for steps in functional.frees],
+        "lost": [None if each is None else list(each) for each in functional.lost],
     }
 
 

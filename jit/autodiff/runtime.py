@@ -19,7 +19,7 @@ from minitorch2 import random
 from minitorch2.autograd.engine import run_backward
 from minitorch2.autograd.graph import Node, SavedTensor, edge_of, spec_of, zeros_like_spec
 from minitorch2.dispatch import call, state
-from minitorch2.errors import GraphFreed, Mt2Error
+from minitorch2.errors import GraphFreed, Mt2Error, SavedTensorModified
 from minitorch2.jit.autodiff.missing import without_tangents
 from minitorch2.jit.ir.graph import Graph
 from minitorch2.jit.ir.interpreter import bind_inputs, interpret
@@ -55,7 +55,7 @@ class HostFunction:
 class CompiledNode(Node):
     """The autograd node of one call of a compiled function."""
 
-    __slots__ = ("program", "saved", "inputs", "specs", "sizes")
+    __slots__ = ("program", "saved", "inputs", "specs", "sizes", "used", "arrived")
     fills_missing = False
 
     def __init__(self, program: CompiledProgram, inputs: list[Any], outputs: list[Tensor]):
@@ -70,27 +70,42 @@ class CompiledNode(Node):
         ]
         self.specs = tuple(spec_of(inputs[index]) for index in program.gradient_inputs)
         self.saved: list[Any] = []
+        self.used: frozenset[int] = frozenset()  # the steps that earlier backwards have freed
+        self.arrived: frozenset[int] = frozenset()  # those that the last one went through
         self.sizes: list[int] = program.hidden_sizes(inputs)
 
     def apply(self, grads: tuple) -> tuple:
         """Run the compiled backward, or differentiate an eager run of the forward."""
-        if self.inputs is None:
-            raise GraphFreed(
-                f"the backward of {self.name}",
-                "Trying to backward through the graph a second time: the saved intermediate "
-                "values have already been freed",
-            )
+        self._check(grads)
+        partition, inputs = self.program.partition, self.inputs
+        assert partition is not None and inputs is not None
         reached = self._reached(grads)
         if state.grad_enabled or state.tracer is not None or state.modes:
             return self._fitted(self._differentiable(grads), reached)
-        partition, inputs = self.program.partition, self.inputs
-        assert partition is not None
         missing = frozenset(place for place, grad in enumerate(grads) if grad is None)
         backward = self.program.backward_without(missing)
         given = [_unpacked(inputs[index], self) for index in partition.saved_inputs]
         arriving = [grad for grad in grads if grad is not None]
         found = backward([*given, *self.saved, *arriving, *self.sizes])
         return self._fitted(found, reached)
+
+    def _check(self, grads: tuple) -> None:
+        """Refuse what the steps of the program would refuse one by one: to be passed a second
+        time, or with a saved tensor that was written."""
+        functional = self.program.functional
+        pairs = zip(self.program.tangent_outputs, grads, strict=True)
+        outputs = [index for index, grad in pairs if grad is not None]
+        self.arrived = frozenset().union(*(functional.frees[index] for index in outputs))
+        if self.inputs is None or self.arrived & self.used:
+            raise GraphFreed(
+                f"the backward of {self.name}",
+                "Trying to backward through the graph a second time: the saved intermediate "
+                "values have already been freed",
+            )
+        for index in outputs:
+            said = functional.lost[index]
+            if said is not None:
+                raise SavedTensorModified(*said)
 
     def _reached(self, grads: tuple) -> frozenset[int]:
         """The inputs to which the outputs that have a gradient lead."""
@@ -128,8 +143,11 @@ class CompiledNode(Node):
             state.grad_enabled = before
 
     def release(self) -> None:
-        """Free what was saved."""
-        self.inputs, self.saved = None, []
+        """Free what was saved, as soon as no output needs it any more."""
+        self.used |= self.arrived
+        frees = self.program.functional.frees
+        if all(frees[i] and frees[i] <= self.used for i in self.program.tangent_outputs):
+            self.inputs, self.saved = None, []
 
 
 class FreedNode(Node):

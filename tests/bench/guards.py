@@ -10,7 +10,7 @@ import statistics
 import time
 
 import minitorch2 as torch
-from minitorch2 import nn
+from minitorch2 import compiling, nn
 from minitorch2.jit.capture.program import capture
 
 
@@ -32,7 +32,8 @@ def guards_and_dispatch():
         return a + b + c + d + e + f + g + h + i + j
 
     tensors = [torch.ones(4, 4) for _ in range(10)]
-    run = torch.compile(ten, backend=lambda graph, inputs: lambda *given: [given[0]])
+    compiling.backends["nothing"] = lambda: lambda program, options: lambda inputs: [inputs[0]]
+    run = torch.compile(ten, backend="nothing")
     run(*tensors)
     (entry,) = next(iter(run.cache.entries.values()))
     check = median(lambda: entry.check(*tensors), 2000)
