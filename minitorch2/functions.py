@@ -258,7 +258,8 @@ def einsum(equation: Any, *operands: Any) -> Any:
     summed at once, by a batched matrix product where both have them.
     """
     if not isinstance(equation, str):
-        equation, *operands = _from_sublists(equation, *operands)
+        equation, *given = _from_sublists(equation, *operands)
+        operands = tuple(given)
     tensors = list(operands[0]) if len(operands) == 1 and not is_tensor(operands[0]) else operands
     inputs, output = _parse_einsum(equation, tensors)
     left, letters = _only_once(tensors[0], inputs[0])

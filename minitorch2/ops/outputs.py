@@ -74,7 +74,7 @@ def into(name: str, out: Any, found: Any) -> Any:
     if isinstance(found, Tensor):
         return out
     named = hasattr(found, "_fields")
-    return type(found)(*targets) if named else type(found)(targets)  # type: ignore[call-arg]
+    return type(found)(*targets) if named else type(found)(targets)
 
 
 def with_out(function: Callable, name: str = "") -> Callable:

@@ -230,8 +230,8 @@ def make_function(
             optional = parameter.optional and parameter.type == "Tensor[]"
             lines.append(f"if {name} is not None: {line}" if optional else line)
     for name, alias in NUMPY_NAMES.items():
-        optional = [each for each in parameters if each.name == name]
-        if optional and optional[0].default is not REQUIRED and alias not in passed:
+        named = [each for each in parameters if each.name == name]
+        if named and named[0].default is not REQUIRED and alias not in passed:
             declared += [] if star else ["*"]
             declared.append(f"{alias}=None")
             lines.append(f"if {alias} is not None: {name} = {alias}")

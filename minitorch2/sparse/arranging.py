@@ -207,4 +207,4 @@ for _name in (
     "half",
 ):
     setattr(SparseTensor, _name, FUNCTIONS[_name])
-SparseTensor.__getitem__ = get_item  # type: ignore[method-assign]
+SparseTensor.__getitem__ = get_item
