@@ -15,10 +15,11 @@ from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, Us
 from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.functions import FunctionValue, MethodValue, NativeValue
+from minitorch2.jit.capture.values.instance_dicts import InstanceDict
 from minitorch2.jit.capture.values.iterators import IteratorValue
 from minitorch2.jit.capture.values.keys import IdentityValue
 from minitorch2.jit.capture.values.mappings import DictValue
-from minitorch2.jit.capture.values.objects import InstanceDict, ObjectValue
+from minitorch2.jit.capture.values.objects import ObjectValue
 from minitorch2.jit.capture.values.sequences import ListValue
 from minitorch2.jit.capture.values.sets import SetValue
 from minitorch2.jit.capture.values.tensors import TensorValue

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
 from minitorch2.jit.capture.values.containers import ContainerObject
 from minitorch2.jit.capture.values.deques import DequeValue
+from minitorch2.jit.capture.values.instance_dicts import InstanceDict
 from minitorch2.jit.capture.values.keys import Key
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.natives import NativeObject
-from minitorch2.jit.capture.values.objects import InstanceDict, ObjectValue
+from minitorch2.jit.capture.values.objects import ObjectValue
 from minitorch2.jit.capture.values.sequences import ListValue, TupleValue
 from minitorch2.jit.capture.values.sets import SetValue
 from minitorch2.jit.capture.values.tensors import TensorValue

@@ -181,7 +181,8 @@ def _grad_and_value(
     made = _variables(machine, function)
     run = _Derived(machine, made["func"], _args(machine, args), kwargs, made["argnums"],
                    made["has_aux"])  # fmt: skip
-    if not run.output_spec.is_leaf() or run.graph.graph.outputs[0].argument.type.shape != ():  # type: ignore[union-attr]
+    output: Any = run.graph.graph.outputs[0].argument
+    if not run.output_spec.is_leaf() or output.type.shape != ():
         machine.stop("unknown-operation", "grad() of a function whose result is no scalar")
     found = run.node("pulled_back", run.graph, tuple(run.inputs), (), run.wrt, 1)
     split = len(found) - len(run.wrt)

@@ -13,6 +13,7 @@
 - iterators: iterators over known things, and generators of inlined functions
 - outside: iterators that exist already, looked ahead of
 - functions: Python functions, bound methods, native callables, partials
+- instance_dicts: the __dict__ of an instance
 - objects: instances of user classes and nn.Modules
 - containers: instances of user classes that extend list, dict and the like
 - natives: objects of native classes that capture runs for real, arrays of numpy among them

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from minitorch2.jit.capture.source import AttributeSource, ItemSource, Source
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NativeMethod, Value
 from minitorch2.jit.capture.values.functions import MethodValue
+from minitorch2.jit.capture.values.instance_dicts import InstanceDict
 from minitorch2.jit.capture.values.namespaces import is_trusted_module
-from minitorch2.jit.capture.values.views import KINDS, DictView
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
@@ -320,128 +320,6 @@ def _no_place(cls: type, name: str, read_only: bool) -> str:
 
 def _plain_getattribute(cls: type) -> bool:
     return cls.__getattribute__ is object.__getattribute__
-
-
-class InstanceDict(Value):
-    """`instance.__dict__`, seen through the overlay."""
-
-    __slots__ = ("owner",)
-
-    def __init__(self, owner: ObjectValue):
-        super().__init__(None)
-        self.owner = owner
-
-    def python_type(self) -> type:
-        return dict
-
-    def describe(self) -> str:
-        return f"{self.owner.describe()}.__dict__"
-
-    def get_attribute(self, machine: Machine, name: str) -> Value:
-        return NativeMethod(self, name)
-
-    def get_item(self, machine: Machine, key: Value) -> Value:
-        found = self.owner.own(machine, key.known())
-        return found if found is not None else machine.raise_(KeyError, key.known())
-
-    def set_item(self, machine: Machine, key: Value, value: Value) -> None:
-        self.owner.store(machine, key.known(), value)
-
-    def delete_item(self, machine: Machine, key: Value) -> None:
-        if self.owner.own(machine, key.known()) is None:
-            machine.raise_(KeyError, key.known())
-        self.owner.store(machine, key.known(), None)
-
-    def contains(self, machine: Machine, item: Value) -> bool:
-        return self.owner.own(machine, item.known()) is not None
-
-    def same_as(self, machine: Machine, other: Value) -> bool:
-        return isinstance(other, InstanceDict) and self.owner.same_as(machine, other.owner)
-
-    def compare_with(
-        self, machine: Machine, symbol: str, other: Value, reflected: bool
-    ) -> Value | None:
-        return machine.method(self, "copy", []).compare_with(machine, symbol, other, reflected)
-
-    def operate(self, machine: Machine, symbol: str, other: Value, reflected: bool) -> Value | None:
-        return machine.method(self, "copy", []).operate(machine, symbol, other, reflected)
-
-    def operate_inplace(self, machine: Machine, symbol: str, other: Value) -> Value | None:
-        if symbol != "|":
-            return None
-        self.call_method(machine, "update", [other], {})
-        return self
-
-    def lower(self, machine: Machine) -> Any:
-        return machine.method(self, "copy", []).lower(machine)
-
-    def emit(self, emitter: Emitter) -> str:
-        return f"{emitter.value(self.owner)}.__dict__"
-
-    def names(self, machine: Machine) -> list[str]:
-        """The keys there are now."""
-        owner = self.owner
-        names: dict[str, None] = {}
-        if owner.source is not None:
-            original = tuple(owner.object.__dict__)
-            machine.state.guard_keys(AttributeSource(owner.source, "__dict__"), original)
-            names = dict.fromkeys(original)
-        for name, value in owner.attributes.items():
-            if value is None:
-                names.pop(name, None)
-            else:
-                names.setdefault(name)
-        return list(names)
-
-    def length(self, machine: Machine) -> int:
-        return len(self.names(machine))
-
-    def truth(self, machine: Machine) -> bool:
-        return bool(self.names(machine))
-
-    def iterator(self, machine: Machine) -> Value:
-        return DictView(self, "keys").iterator(machine)
-
-    def keys(self, machine: Machine) -> list[Value]:
-        """The keys as values."""
-        return [machine.from_python(name) for name in self.names(machine)]
-
-    def held(self, machine: Machine) -> list[Value]:
-        """What stands under the keys."""
-        return list(self._table(machine).values())
-
-    def find(self, machine: Machine, key: Value) -> Value | None:
-        """What stands under a key, or None."""
-        return self.owner.own(machine, key.known())
-
-    def _table(self, machine: Machine) -> dict[Any, Value]:
-        return {name: self.owner.own(machine, name) for name in self.names(machine)}  # type: ignore[misc]
-
-    def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
-        """The methods of a dict, on the attributes of the owner."""
-        if name in ("get", "pop"):
-            found = self.owner.own(machine, args[0].known())
-            if found is not None:
-                if name == "pop":
-                    self.owner.store(machine, args[0].known(), None)
-                return found
-            if name == "pop" and len(args) < 2:
-                machine.raise_(KeyError, args[0].known())
-            return args[1] if len(args) > 1 else machine.from_python(None)
-        if name == "setdefault":
-            found = self.owner.own(machine, args[0].known())
-            if found is None:
-                self.owner.store(machine, args[0].known(), args[1])
-            return found or args[1]
-        if name == "update":
-            for key, value in machine.pairs(args, kwargs):
-                self.owner.store(machine, key.known(), value)
-            return machine.from_python(None)
-        if name == "copy":
-            return machine.dict_of(self._table(machine))
-        if name in KINDS:
-            return DictView(self, name)
-        return super().call_method(machine, name, args, kwargs)
 
 
 class OpaqueValue(Value):

@@ -15,8 +15,8 @@ from minitorch2.jit.capture.values.sets import OPERATORS, SetValue
 if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
     from minitorch2.jit.capture.interpreter import Machine
+    from minitorch2.jit.capture.values.instance_dicts import InstanceDict
     from minitorch2.jit.capture.values.mappings import DictValue
-    from minitorch2.jit.capture.values.objects import InstanceDict
 
 KINDS: dict[str, tuple[type, type, type]] = {
     name: (type(getattr({}, name)()), type(iter(getattr({}, name)())),

@@ -1,4 +1,4 @@
-"""What the library, generators and modes do through protocols: caches, dispatch, views, decorators."""
+"""What the library, generators and modes do through protocols: caches, dispatch, views."""
 # ruff: noqa: B018, E501, F401 -- one line, one program
 
 import collections
@@ -112,23 +112,28 @@ class Mine(torch.Tensor):
 
 
 LINES = r"""
-str(Named(1)), repr(Named(2)), f"{Named(1)}", f"{Named(1)!r:>5}", str([Named(1)]), "%s" % (Named(3),), "{}".format(Named(3))
+str(Named(1)), repr(Named(2)), f"{Named(1)}", f"{Named(1)!r:>5}", str([Named(1)]),
+    "%s" % (Named(3),), "{}".format(Named(3))
 str(Shown(1)), repr(Shown(2)), f"{Shown(1):q}", str([Shown(1)])
 str(Told(1)), repr(Told(1)), f"{Told(2)}", f"{Told(2)!s:>12}"
 Options(a=1), Options(), {"a": 1} == Options(a=1), type(Options()) is dict
-types.SimpleNamespace(a=1) == types.SimpleNamespace(a=1), types.SimpleNamespace(a=1) != types.SimpleNamespace(a=2), types.SimpleNamespace(a=x) == types.SimpleNamespace(b=1), types.SimpleNamespace() == 3
+types.SimpleNamespace(a=1) == types.SimpleNamespace(a=1),
+    types.SimpleNamespace(a=1) != types.SimpleNamespace(a=2),
+    types.SimpleNamespace(a=x) == types.SimpleNamespace(b=1), types.SimpleNamespace() == 3
 copy.copy(types.SimpleNamespace(a=[1])), copy.deepcopy(types.SimpleNamespace(a=[1]))
 Holder.fixed, Holder().fixed is None
 doubled(3), doubled(3) is doubled(3), doubled.__wrapped__(2)
 mask(3) is mask(3), mask(2)
 kind(1), kind([]), kind("s"), kind(True), kind(x)
-struct.pack("<iH", 1, 2), struct.unpack("<iH", b"\x01\0\0\0\x02\0"), struct.Struct("<i").pack(3), list(struct.iter_unpack("<h", b"\1\0\2\0"))
+struct.pack("<iH", 1, 2), struct.unpack("<iH", b"\x01\0\0\0\x02\0"),
+    struct.Struct("<i").pack(3), list(struct.iter_unpack("<h", b"\1\0\2\0"))
 string.Formatter().format("{a}", a=1), list(string.Formatter().parse("a{b}"))
 weakref.ref(x)() is x
 weakref.ref([])
 (lambda d: [d.add(v + 1) for v in d])({1})
 (lambda d: [d.append(v) for v in d])(collections.deque([1]))
-(lambda d: (setattr(d, "meta", [1]), d.meta, getattr(d, "other", 2), d))(collections.OrderedDict(a=1))
+(lambda d: (setattr(d, "meta", [1]), d.meta, getattr(d, "other", 2),
+    d))(collections.OrderedDict(a=1))
 """
 program = Programs()
 program.lines(LINES, globals())

@@ -41,7 +41,8 @@ jvp(lambda p, q: (p * q, p.sum()), (x, y), (y, x))
 (lambda o, f: (o, f(x)))(*vjp(torch.sin, x))
 (lambda o, f, a: (o, f(x), a))(*vjp(lambda t: (t.sin(), t * 2), x, has_aux=True))
 functional_call(LAYER, {"weight": torch.ones(1, 3)}, (x,))
-torch.vmap(grad(lambda p, t: functional_call(LAYER, p, (t,)).sum()), (None, 0))(dict(LAYER.named_parameters()), x)
+torch.vmap(grad(lambda p, t: functional_call(LAYER, p, (t,)).sum()), (None,
+    0))(dict(LAYER.named_parameters()), x)
 torch.vmap(LAYER)(x)
 """,
     globals(),
