@@ -8,6 +8,7 @@ views       histories of views and of writes through them
 record      runs an operation and records its vjp
 anomaly     detect_anomaly: a backward that fails names the line of its forward
 hooks       what users have run on gradients meanwhile
+leaves      what arrives at a leaf
 engine      walks the graph backwards
 saving      what users do with saved tensors and nodes
 mutation    writes into saved tensors that do not spoil the backward
@@ -54,7 +55,7 @@ for _name in (
     "save_on_cpu",
 ):
     setattr(graph, _name, getattr(saving, _name))
-graph.allow_mutation_on_saved_tensors = allow_mutation_on_saved_tensors  # type: ignore[attr-defined]
+setattr(graph, "allow_mutation_on_saved_tensors", allow_mutation_on_saved_tensors)  # noqa: B010
 
 __all__ = [
     "SavedTensor",
