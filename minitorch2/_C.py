@@ -4,6 +4,8 @@ Example: `with torch._C.DisableTorchFunctionSubclass(): ...`.
 Source: torch.overrides' documentation names them.
 """
 
+import contextlib
+import enum
 import sys
 import types
 from typing import Any
@@ -34,6 +36,32 @@ _autograd = types.SimpleNamespace(
 )
 
 
+_KEYS = (
+    "Undefined CPU CUDA XPU Meta BackendSelect Python Functionalize ADInplaceOrView Autograd "
+    "AutogradCPU AutogradCUDA AutogradXPU AutocastCPU AutocastCUDA AutocastXPU "
+    "CompositeImplicitAutograd CompositeExplicitAutograd"
+)
+DispatchKey = enum.Enum("DispatchKey", _KEYS)  # type: ignore[misc]
+
+
+class DispatchKeySet:
+    """Layers of torch's dispatcher by name; there is one door here, so a set is only a set."""
+
+    def __init__(self, *keys: DispatchKey):
+        self.keys = frozenset(keys)
+
+    def __or__(self, other: "DispatchKeySet") -> "DispatchKeySet":
+        return DispatchKeySet(*self.keys, *other.keys)
+
+    def has(self, key: DispatchKey) -> bool:
+        """Whether a layer is in the set."""
+        return key in self.keys
+
+
+class _ExcludeDispatchKeyGuard(contextlib.nullcontext):
+    """Within the block torch leaves out layers; here nothing changes."""
+
+
 def _log_api_usage_once(event: str) -> None:
     """Nothing is logged."""
 
@@ -46,6 +74,8 @@ __all__ = [
     "_current_autograd_node",
     "_current_graph_task_id",
     "_will_engine_execute_node",
+    "DispatchKey",
+    "DispatchKeySet",
     "DisableTorchFunction",
     "DisableTorchFunctionSubclass",
     "_LinAlgError",

@@ -29,6 +29,7 @@ random           Philox, a counter-based generator
 printing         how a tensor prints
 creation         functions that make tensors from Python values
 ranges           regular tensors: ranges, evenly spaced numbers, identity matrices
+typed_tensors    torch.FloatTensor and its like
 interchange      tensors on other people's memory
 _C               names of torch's C++ module
 foreach          one operation on every tensor of a list
@@ -78,6 +79,7 @@ multiprocessing  work in other processes
 library          operations that users add
 _logging         artifacts of compilation printed while it goes on
 onnx             what models ask of torch.onnx
+quantization     marks in models; no quantization
 torch_files      where torch keeps a name, and where it is here
 compat           other people's torch scripts: `import torch` gives minitorch2
 """
@@ -222,7 +224,6 @@ from minitorch2.creation import (
     randn,
     randn_like,
     tensor,
-    typed_constructor,
     zeros,
     zeros_like,
 )
@@ -383,22 +384,24 @@ from minitorch2.spectra import (
     kaiser_window,
     stft,
 )
+from minitorch2.typed_tensors import (
+    BFloat16Tensor,
+    BoolTensor,
+    ByteTensor,
+    CharTensor,
+    DoubleTensor,
+    FloatTensor,
+    HalfTensor,
+    IntTensor,
+    LongTensor,
+    ShortTensor,
+)
 from minitorch2.untyped_storage import UntypedStorage
 from minitorch2.utils.dlpack import to_dlpack
 
 globals().update(_foreach.FUNCTIONS)
 _subclasses.install()
 _sparse.install()
-FloatTensor = typed_constructor("FloatTensor", float32)
-DoubleTensor = typed_constructor("DoubleTensor", float64)
-LongTensor = typed_constructor("LongTensor", int64)
-IntTensor = typed_constructor("IntTensor", int32)
-BoolTensor = typed_constructor("BoolTensor", bool)
-ByteTensor = typed_constructor("ByteTensor", uint8)
-HalfTensor = typed_constructor("HalfTensor", float16)
-BFloat16Tensor = typed_constructor("BFloat16Tensor", bfloat16)
-ShortTensor = typed_constructor("ShortTensor", int16)
-CharTensor = typed_constructor("CharTensor", int8)
 Tensor.sparse_mask = _sparse.sparse_mask  # type: ignore[attr-defined]
 hspmm = smm
 newaxis = None
@@ -423,6 +426,7 @@ _LAZY = {
     "_dynamo": "minitorch2._dynamo",
     "library": "minitorch2.library",
     "onnx": "minitorch2.onnx",
+    "quantization": "minitorch2.quantization",
     "_logging": "minitorch2._logging",
     "multiprocessing": "minitorch2.multiprocessing",
 }

@@ -474,17 +474,4 @@ def _known(value: Any) -> bool:
     return isinstance(value, Tensor) and value.has_elements and not state.modes
 
 
-def typed_constructor(name: str, wanted: dtypes.dtype) -> Any:
-    """torch.FloatTensor and its like: from sizes or from data."""
-
-    def function(*args: Any) -> Tensor:
-        if len(args) == 1 and not isinstance(args[0], int):
-            return tensor(args[0], dtype=wanted)
-        return _op("full", tuple(args) or (0,), 0, wanted, None)
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"A {wanted} tensor from sizes, or from data."
-    return function
-
-
 rand, randn = _random("rand"), _random("randn")

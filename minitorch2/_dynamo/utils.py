@@ -14,7 +14,15 @@ from minitorch2.dispatch import is_compiling
 from minitorch2.functions import allclose
 from minitorch2.tensors import Tensor
 
-__all__ = ["counters", "is_compiling", "same"]
+__all__ = ["counters", "is_compile_supported", "is_compiling", "same"]
+
+
+def is_compile_supported(device_type: str) -> bool:
+    """Whether compiled code runs on a device: on the CPU.
+
+    Source: torch._dynamo.utils.is_compile_supported.
+    """
+    return device_type == "cpu"
 
 
 def same(

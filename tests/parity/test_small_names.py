@@ -239,3 +239,23 @@ def test_creation_on_an_absent_device(name):
     sizes = ((2,), 1) if name == "full" else (3,)
     with pytest.raises(minitorch2.errors.DeviceError):
         getattr(minitorch2, name)(*sizes, device="cuda")
+
+
+def test_typed_names_are_told_by_dtype() -> None:
+    """isinstance with torch.FloatTensor and its like; conversions by them; eager and compiled."""
+    names = ("Float", "Double", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool")
+    kinds = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8")
+    for t in (minitorch2, torch):
+        types = [getattr(t, f"{name}Tensor") for name in names]
+        for at, dtype in enumerate((*kinds, "uint8", "bool")):
+            x = t.ones(2, dtype=getattr(t, dtype))
+            assert [isinstance(x, each) for each in types] == [n == at for n in range(len(types))]
+            assert x.type() == f"torch.{names[at]}Tensor" and t.ones(2).type(types[at]).equal(x)
+        assert isinstance(t.nn.Parameter(t.ones(2)), t.FloatTensor)
+        assert not isinstance([1.0], t.FloatTensor)
+    compiled = minitorch2.compile(
+        lambda x: (x + minitorch2.FloatTensor(2).fill_(1.0), isinstance(x, minitorch2.LongTensor)),
+        fullgraph=True,
+    )
+    found = compiled(minitorch2.ones(2))
+    assert found[0].tolist() == [2.0, 2.0] and found[1] is False
