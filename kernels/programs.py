@@ -51,7 +51,7 @@ from minitorch2.kernels import host
 from minitorch2.kernels.runtime import cache as disk
 from minitorch2.kernels.runtime.compile import compile_kernel
 from minitorch2.kernels.runtime.launcher import direct
-from minitorch2.kernels.runtime.machine import cpu
+from minitorch2.kernels.runtime.machine import cache_bytes, cpu
 from minitorch2.kernels.runtime.signature import KernelSignature
 from minitorch2.ops.table import Op, lookup
 
@@ -170,5 +170,5 @@ def environment() -> str:
             digest.update(file.name.encode() + file.read_bytes())
     modules = (numpy, ml_dtypes, llvmlite)
     versions = [f"{module.__name__}={module.__version__}" for module in modules]
-    machine = "/".join(map(str, cpu()))
+    machine = "/".join(map(str, (*cpu(), cache_bytes())))
     return f"{platform.python_version()} {' '.join(versions)} {digest.hexdigest()} {machine}"

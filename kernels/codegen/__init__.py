@@ -7,6 +7,7 @@ writer.py       lines with their origins
 reductions.py   folds in a fixed order that vectorizes
 columns.py      folds down the slow axis
 row_cache.py    slow functions of a row computed once
+streams.py      results larger than the caches, written past them
 tiles.py        loops that read one way and write the other
 source.py       a whole kernel
 unroll.py       the loops over a vector, written out

@@ -30,6 +30,7 @@ from minitorch2.kernels.codegen.expressions import (
 )
 from minitorch2.kernels.codegen.reductions import write_reduction
 from minitorch2.kernels.codegen.row_cache import cached_rows
+from minitorch2.kernels.codegen.streams import streamed_buffers, streams, write_streams
 from minitorch2.kernels.codegen.tiles import tile_plan, write_tiles
 from minitorch2.kernels.codegen.writer import Writer
 from minitorch2.kernels.interpreter import messages
@@ -111,6 +112,7 @@ class _SourceWriter:
         self.kernel, self.writer = kernel, writer
         self.types: dict[str, dtype] = {b.name: b.dtype for b in kernel.buffers}
         self.messages = messages(kernel)
+        self.streamed = streamed_buffers(kernel)
 
     def function(self, parameters: str) -> None:
         write, kernel = self.writer, self.kernel
@@ -130,6 +132,10 @@ class _SourceWriter:
             inner = tile_plan(loop)
             if inner is not None:
                 write_tiles(write, loop, inner, self.statement)
+                return
+            stores = streams(loop, self.streamed)
+            if stores:
+                write_streams(write, loop, ("lo", "hi"), stores, self.types, self.statement)
                 return
             write.line(f"for {loop.variable} in range(lo, hi):", loop.origin)
             with write.indented():
@@ -167,6 +173,9 @@ class _SourceWriter:
                 self.failure(wrong, message, "i64(0)", origin)
             case Store():
                 self.store(statement)
+            case Loop() if stores := streams(statement, self.streamed):
+                bounds = "u64(0)", index_text(statement.extent)
+                write_streams(write, statement, bounds, stores, self.types, self.statement)
             case Loop(variable, extent, body):
                 write.line(f"for {variable} in range({index_text(extent)}):", origin)
                 with write.indented():

@@ -4,6 +4,8 @@ Files, in reading order:
 - signature.py   what a kernel takes and how its arguments lie in memory
 - compile.py     source to CompiledKernel: dictionary, then disk, then LLVM
 - translate.py   source to LLVM, statement by statement
+- integers.py    division and shifts of integers
+- streams.py     copies past the caches
 - set_names.py   which names a source sets more than once, which arrays it writes over
 - numba_frontend.py  the same by Numba, as judge (the only file here that imports it)
 - line_info.py   which instruction comes from which line of the source, for texts

@@ -102,7 +102,15 @@ def canonical(source: str) -> str:
 def environment(frontend: str) -> str:
     """Everything beside source and signature that machine code depends on."""
     here = Path(__file__).parent
-    names = ["build.py", "machine.py", "set_names.py", "signature.py", "translate.py"]
+    names = [
+        "build.py",
+        "machine.py",
+        "set_names.py",
+        "signature.py",
+        "integers.py",
+        "streams.py",
+        "translate.py",
+    ]
     versions = [f"llvmlite={llvmlite.__version__}"]
     if frontend == "numba":
         from importlib.metadata import version

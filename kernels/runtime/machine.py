@@ -13,6 +13,7 @@ import itertools
 import threading
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 
 import llvmlite.binding as llvm
 
@@ -24,6 +25,17 @@ _serial = itertools.count()
 def cpu() -> tuple[str, str]:
     """The CPU's name and its features as LLVM writes them."""
     return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+@cache
+def cache_bytes() -> int:
+    """The size of the largest cache; 32 MiB where the system does not say."""
+    sizes = [32 << 20]
+    for file in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
+        text = file.read_text().strip()
+        if text.endswith(("K", "M")) and text[:-1].isdigit():
+            sizes.append(int(text[:-1]) << (10 if text[-1] == "K" else 20))
+    return max(sizes[1:] or sizes)
 
 
 @cache

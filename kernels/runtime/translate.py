@@ -7,8 +7,9 @@ is refused with its line.
 
 The dialect: `for NAME in range(u64 [, u64])`, `NAME = expression`, `array[u64] = expression`, `if`,
 `return`, `pass`; the operators of the table below between values of one type; calls of helpers;
-`local_f32(64)` for an array on the stack. A name set inside a loop or an `if` ends with it, unless
-it was set before: then it is a variable in memory, which LLVM turns into registers.
+`local_f32(64)` for an array on the stack; `streamed` instead of `range` for a loop that copies
+neighbours and whose stores need not stay in a cache. A name set inside a loop or an `if` ends with
+it, unless it was set before: then it is a variable in memory, which LLVM turns into registers.
 
 >>> from minitorch2.kernels.runtime.signature import KernelSignature
 >>> module, call = translate(
@@ -37,10 +38,11 @@ from typing import Any, NoReturn
 from llvmlite import ir
 
 from minitorch2.jit import syntax
+from minitorch2.kernels.runtime import streams
+from minitorch2.kernels.runtime.integers import constant_of, quotient, rest, shifted
 from minitorch2.kernels.runtime.line_info import LineInfo
 from minitorch2.kernels.runtime.set_names import read_and_written, set_again
 from minitorch2.kernels.runtime.signature import KernelSignature
-from minitorch2.kernels.vecmath import arithmetic
 from minitorch2.kernels.vecmath.helpers import HELPERS, INTEGERS, NUMBERS
 from minitorch2.kernels.vecmath.lanes import LLVM_TYPES, Builder, Lane, is_float
 from minitorch2.kernels.vecmath.primitives import SHORT_NAMES, cast, type_of
@@ -194,6 +196,7 @@ class _Writer:
         self.scopes.append(parameters)
         self.block(definition.body)
         if not self.builder.block.is_terminated:
+            streams.fence(self.builder)
             self.builder.ret(self.builder.noted())
         self.stack.branch(body)
 
@@ -214,11 +217,14 @@ class _Writer:
             case ast.Assign(targets=[ast.Subscript() as place], value=value):
                 pointer, short = self.element(place)
                 self.store(node, self.lane(value), pointer, short)
+            case ast.For(target=ast.Name(), iter=ast.Call(func=ast.Name(id="streamed"))):
+                self.streamed(node)
             case ast.For(target=ast.Name(), orelse=[]):
                 self.loop(node)
             case ast.If():
                 self.branch(node)
             case ast.Return(value=None):
+                streams.fence(self.builder)
                 self.builder.ret(self.builder.noted())
             case ast.Pass():
                 pass
@@ -266,7 +272,7 @@ class _Writer:
         start, stop = self.bounds(node)
         builder = self.builder
         body, after = self.llvm.append_basic_block(), self.llvm.append_basic_block()
-        first, last = _constant(start), _constant(stop)
+        first, last = constant_of(start), constant_of(stop)
         if first is not None and last is not None and first < last:
             builder.branch(body)
         else:
@@ -285,6 +291,27 @@ class _Writer:
             index.add_incoming(following, builder.block)
             builder.cbranch((start.new(following) < stop).value, body, after)
         builder.position_at_end(after)
+
+    def streamed(self, node: ast.For) -> None:
+        """A loop that copies neighbours of one array to another, past the caches."""
+        match node:
+            case ast.For(
+                target=ast.Name(id=name),
+                iter=ast.Call(args=[count], keywords=[]),
+                body=[*before, ast.Assign(targets=[ast.Subscript() as place],
+                                          value=ast.Subscript() as source)],
+            ):  # fmt: skip
+                number = self.lane(count)
+                self.scopes.append({name: number.constant(0)})
+                for statement in before:
+                    self.statement(statement)
+                (to, short), (start, other) = self.element(place), self.element(source)
+                self.scopes.pop()
+                if short != other:
+                    self.fail(node, f"{other} is copied to {short}")
+                streams.write_copy(self.builder, to, start, number.value)
+            case _:
+                self.fail(node, "a streamed loop copies elements of one array to another")
 
     def bounds(self, node: ast.For) -> tuple[Lane, Lane]:
         match node.iter:
@@ -374,9 +401,9 @@ class _Writer:
         if kind is ast.Div and is_float(short):
             return left / right
         if kind in (ast.FloorDiv, ast.Mod) and short in INTEGERS:
-            return _quotient(left, right) if kind is ast.FloorDiv else _rest(left, right)
+            return quotient(left, right) if kind is ast.FloorDiv else rest(left, right)
         if kind in (ast.LShift, ast.RShift) and short in INTEGERS:
-            return _shifted(left, right, kind is ast.LShift)
+            return shifted(left, right, kind is ast.LShift)
         self.fail(node, f"no such operation on {short}")
 
     def unary(self, node: ast.UnaryOp) -> Lane:
@@ -450,35 +477,3 @@ def _literal(node: ast.expr) -> float | None:
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return -number
     return None
-
-
-def _constant(lane: Lane) -> int | None:
-    """The number of a constant lane of integers."""
-    return lane.value.constant if isinstance(lane.value, ir.Constant) else None
-
-
-def _quotient(left: Lane, right: Lane) -> Lane:
-    """`//` as NumPy has it: rounded down, and 0 for a division by zero."""
-    if left.type[0] == "u" and _constant(right):
-        return left // right
-    return arithmetic.floor_divide(left, right)
-
-
-def _rest(left: Lane, right: Lane) -> Lane:
-    """`%` as NumPy has it: the sign of the divisor, and 0 for a division by zero."""
-    if left.type[0] == "u" and _constant(right):
-        return left - left // right * right
-    return arithmetic.remainder(left, right)
-
-
-def _shifted(left: Lane, right: Lane, to_left: bool) -> Lane:
-    """`<<` and `>>` as NumPy has them: a count beyond the width shifts everything out."""
-    width = LLVM_TYPES[left.type].width
-    count = _constant(right)
-    if count is not None and 0 <= count < width:
-        return left << right if to_left else left >> right
-    fits = right.cast(f"u{width}") < width
-    if not to_left and left.type[0] == "i":
-        return left >> fits.select(right, width - 1)
-    inside = fits.select(right, 0)
-    return fits.select(left << inside if to_left else left >> inside, 0)

@@ -47,6 +47,7 @@ def plain_names() -> dict[str, Any]:
     """The namespace in which a kernel's source runs as plain Python."""
     found = {name: getattr(module, name) for module in _MODULES for name in dir(module)
              if name in HELPERS and hasattr(getattr(module, name), "__wrapped__")}  # fmt: skip
+    found["streamed"] = range  # whose stores need not stay in a cache
     return found | {f"local_{short}": _local(short) for short in DTYPES}
 
 
