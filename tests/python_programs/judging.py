@@ -87,13 +87,16 @@ def _call(fn: Callable, scope: dict[str, Any], number: int) -> dict[str, Any]:
             error = raised
     seen: dict[int, int] = {}
     forget()
-    box = scope["Box"]
+    box, net = scope["Box"], scope["NET"]
     return {
         "error": described_error(error, seen, True),
         "arguments": picture(given, seen),
         "result": picture(result, seen),
         "globals": picture([scope[name] for name in ("COUNT", "LOG", "TABLE")], seen),
         "class": picture([box.made, box.kind, scope["Crate"].kind], seen),
+        "module": picture(
+            [net.calls, net.seen, net.weight, net.training, vars(net).get("last")], seen
+        ),
         "printed": out.getvalue(),
         "grad mode": torch.is_grad_enabled(),
     }

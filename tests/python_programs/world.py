@@ -117,6 +117,21 @@ class Point:
     def moved(self, by):
         return dataclasses.replace(self, p=self.p + by)
 
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.tensor([1.0, 2.0, 3.0]))
+        self.register_buffer("seen", torch.zeros(()))
+        self.calls = 0
+
+    def forward(self, x, scale=1):
+        self.calls += 1
+        self.seen += x.detach().sum()
+        self.last = x.shape
+        return x * self.weight * scale if self.training else x + self.weight
+
+NET = Net()
+
 Pair = collections.namedtuple("Pair", "left right")
 
 def helper(n, *rest, k=2, **named):

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
-from tests.python_programs.values import Values
+from tests.python_programs.training import Training
 from tests.python_programs.world import PARAMETERS
 
 ASSIGNED = ("int", "bool", "str", "list", "dict", "set", "tuple", "tensor", "box", "point")
@@ -30,7 +28,7 @@ class Program:
     features: Counter[str]
 
 
-class Writer(Values):
+class Writer(Training):
     """Writes one program."""
 
     def __init__(self, seed: int):
@@ -41,24 +39,6 @@ class Writer(Values):
         self.loops = 0
         self.nested = 0
         self.left = self.random.randint(4, 14)  # statements still to write
-
-    # ---- text
-
-    def line(self, text: str) -> None:
-        """One line at the current depth."""
-        self.lines.append("    " * self.level + text)
-
-    @contextmanager
-    def block(self, head: str) -> Any:
-        """A block whose new names are gone afterwards."""
-        self.line(head)
-        before, at = dict(self.names), len(self.lines)
-        self.level += 1
-        yield
-        if len(self.lines) == at:
-            self.line("pass")
-        self.level -= 1
-        self.names = before
 
     def body(self, most: int = 3) -> None:
         """A few statements."""
@@ -73,12 +53,14 @@ class Writer(Values):
         makers: list[Callable[[], None]] = [
             self.assign, self.assign, self.assign, self.augmented, self.list_change,
             self.dict_change, self.set_change, self.object_change, self.tensor_change,
-            self.global_change, self.alias, self.unpack, self.expression,
+            self.global_change, self.alias, self.unpack, self.expression, self.module_call,
+            self.view_write, self.sized, self.iterator_across,
         ]  # fmt: skip
         if not deep:
             makers += [
                 self.if_, self.for_, self.while_, self.try_, self.with_, self.function,
                 self.closure, self.match_, self.generator, self.raise_caught, self.local_state,
+                self.class_, self.gradient,
             ]  # fmt: skip
         if self.chance(0.04):
             makers = [self.break_graph]
