@@ -177,6 +177,17 @@ def _short_line(names: list[str], scope: dict[str, Any]) -> str:
     return _SHORT.format(usual=usual, operands=operands)
 
 
+def _numpy_names(parameters: tuple[Parameter, ...]) -> list[tuple[str, str]]:
+    """Parameters that need not be given, and what numpy calls them."""
+    free = {each.name for each in parameters if each.default is not REQUIRED}
+    taken = {each.name for each in parameters}
+    return [
+        (name, alias)
+        for name, alias in NUMPY_NAMES.items()
+        if name in free - {alias} and alias not in taken
+    ]
+
+
 def make_function(
     op: Any,
     call: Callable,
@@ -229,13 +240,10 @@ def make_function(
             line = _PREPARE[parameter.type].format(name)
             optional = parameter.optional and parameter.type == "Tensor[]"
             lines.append(f"if {name} is not None: {line}" if optional else line)
-    for name, alias in NUMPY_NAMES.items():
-        named = [each for each in parameters if each.name == name]
-        if named and named[0].default is not REQUIRED and alias not in passed:
-            declared += [] if star else ["*"]
-            declared.append(f"{alias}=None")
-            lines.append(f"if {alias} is not None: {name} = {alias}")
-            star = True
+    for name, alias in _numpy_names(parameters):
+        declared += [f"{alias}=None"] if star else ["*", f"{alias}=None"]
+        lines.append(f"if {alias} is not None: {name} = {alias}")
+        star = True
     if write_out is not None:
         scope["write_out"] = write_out
         declared += ["out=None"] if star else ["*", "out=None"]
