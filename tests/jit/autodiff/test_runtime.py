@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 import minitorch2 as torch
-from minitorch2.errors import DivisionByZero, GraphFreed, OperationError, SavedTensorModified
+from minitorch2.errors import (
+    DivisionByZero,
+    GraphFreed,
+    InPlaceError,
+    OperationError,
+    SavedTensorModified,
+)
 
 BACKENDS = ["eager", "aot_eager", "interpreter"]
 
@@ -297,13 +303,11 @@ def test_sizes_that_the_backward_does_not_see(backend):
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_view_keeps_its_history_when_it_is_written_without_one(backend):
     def function(x):
-        with torch.no_grad():
-            bare = x[:1]
         live = x[:2]
         with torch.no_grad():
             live[0] = 5.0
             live.add_(1)
-        return live * x[:2] + bare
+        return live * x[:2]
 
     found = []
     for run in (function, torch.compile(function, backend=backend)):
@@ -312,6 +316,20 @@ def test_a_view_keeps_its_history_when_it_is_written_without_one(backend):
         result.sum().backward()
         found.append((result.tolist(), x.grad.tolist()))
     assert found[0] == found[1]
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_view_of_no_history_is_refused_after_a_write(backend):
+    def function(x):
+        with torch.no_grad():
+            bare = x[:1]
+            x.add_(1)
+        return x * 2 + bare
+
+    for run in (function, torch.compile(function, backend=backend)):
+        with pytest.raises(InPlaceError, match="created in no_grad mode"):
+            run(leaf(1.0, 2.0, 3.0) * 1)
 
 
 @pytest.mark.parametrize("backend", [*BACKENDS, "numba"])
