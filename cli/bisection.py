@@ -15,6 +15,7 @@ Source: delta debugging (A. Zeller); torch's accuracy minifier.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 
 import numpy
@@ -38,13 +39,14 @@ from minitorch2.jit.autodiff.joint import make_joint
 from minitorch2.jit.autodiff.partition import partition
 from minitorch2.jit.autodiff.rematerialize import rematerialize
 from minitorch2.jit.autodiff.runtime import CompiledProgram
-from minitorch2.jit.ir.graph import Graph, Output, Value, values_in
+from minitorch2.jit.ir.graph import Graph, Input, Node, Output, Value, values_in
 from minitorch2.jit.ir.interpreter import bind_inputs, interpret, run_captured
 from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.passes.eliminate_dead_code import eliminate_dead_code
 from minitorch2.jit.passes.options import DEFAULT, PassOptions
 from minitorch2.jit.passes.pipeline import PIPELINE
 from minitorch2.kernels.backend import KernelOptions, compile_graph
+from minitorch2.ops.table import CONTROL, lookup
 from minitorch2.random import manual_seed
 from minitorch2.tensors import wrap
 
@@ -229,11 +231,33 @@ def _slope_verdict(graph: Graph, values: list[Any], flags: Sequence[bool]) -> Ve
     """Derivatives against differences, in float64, along a few directions."""
     stage = "derivatives"
     try:
-        errors = [_slope_error(widened(graph), values, flags, seed) for seed in range(SHAKES)]
+        held, own = _held(widened(graph), [wide_input(each) for each in values])
+        errors = [_slope_error(held, own, flags, seed) for seed in range(SHAKES)]
     except Mt2Error:  # no wider form of some dtype argument
         return Verdict(stage, float("nan"))
     judged = [error for error in errors if numpy.isfinite(error)]
     return Verdict(stage, min(judged, default=float("nan")))  # one kink of a relu is no bug
+
+
+def _held(graph: Graph, values: list[Any]) -> tuple[Graph, list[Any]]:
+    """The graph and its inputs where what no gradient passes through is an input: a difference
+    would see through it."""
+    stops = {n.results for n in graph.nodes if _stops(n)}
+    results = tuple(r for n in graph.nodes if n.results in stops for r in n.results)
+    if not results:
+        return graph, values
+    shown = replace(graph, outputs=tuple(map(Output, results)), writes=())
+    constants = interpret(shown, copies(values))
+    nodes = tuple(node for node in graph.nodes if node.results not in stops)
+    inputs = (*graph.inputs, *(Input(result) for result in results))
+    return replace(graph, inputs=inputs, nodes=nodes), [*values, *constants]
+
+
+def _stops(node: Node) -> bool:
+    """Whether no gradient passes through a node: detached, recorded by nobody, or of a row without
+    derivatives."""
+    row = lookup(node.op)
+    return node.op == "detach" or not node.grad or (row.vjp is None and row.kind != CONTROL)
 
 
 def _slope_error(graph: Graph, values: list[Any], flags: Sequence[bool], seed: int) -> float:
@@ -241,7 +265,7 @@ def _slope_error(graph: Graph, values: list[Any], flags: Sequence[bool], seed: i
     draw = numpy.random.RandomState(seed)
     steps = [
         _direction(draw, each.array) if flag else None
-        for each, flag in zip(wide, [*flags, False, False], strict=False)
+        for each, flag in zip_longest(wide, flags, fillvalue=False)
     ]
 
     def total(size: float) -> float:
@@ -257,7 +281,8 @@ def _slope_error(graph: Graph, values: list[Any], flags: Sequence[bool], seed: i
         for each, step in zip(wide, steps, strict=True)
     ]
     outputs = [each for each in interpret(graph, leaves) if getattr(each, "requires_grad", False)]
-    run_backward(outputs, [wrap(_weights(each.array)) for each in outputs], False, False)
+    if outputs:
+        run_backward(outputs, [wrap(_weights(each.array)) for each in outputs], False, False)
     slope = sum(
         _along(leaf.grad.array, step)
         for leaf, step in zip(leaves, steps, strict=True)

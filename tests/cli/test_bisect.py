@@ -225,6 +225,25 @@ def test_a_result_that_is_missing(monkeypatch):
     assert wrong(finding) == "loop IR" and "gives 1 results, not 2" in str(finding.verdicts[-1])
 
 
+def test_what_no_gradient_passes_through_is_no_fault():
+    """A difference sees through `detach`, what runs without gradients, rows without any."""
+    graph = parse_graph("""
+graph f(%x: f32[5], %y: f32[5]) {
+  %0: f32[5] = detach(%x)
+  %1: f32[5] = mul(%0, %x)
+  %2: f32[5] = exp(%1) no_grad
+  %3: f32[5] = mul(%2, %x)
+  %4: f32[5] = bessel_j1(%y)
+  %5: f32[5] = add(%3, %4)
+  return %5
+}""")
+    torch.manual_seed(0)
+    finding = bisect(graph, [torch.randn(5), torch.randn(5)], (True, True))
+    verdicts = {verdict.stage: verdict for verdict in finding.verdicts}
+    assert not any(verdict.is_bug for verdict in verdicts.values())
+    assert 0 < verdicts["derivatives"].ratio < 0.1
+
+
 def test_a_script_with_infinite_inputs_runs(monkeypatch):
     whole = bisection.compile_graph
     monkeypatch.setattr(

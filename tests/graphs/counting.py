@@ -14,7 +14,7 @@ from tests.graphs.making import Case, make
 from tests.graphs.running import Refused, judged
 from tests.graphs.shrinking import script, smallest
 
-ALWAYS, SOMETIMES = ("aot_eager", "interpreter", "python"), ("numba", "budget", "exact")
+ALWAYS, SOMETIMES = ("aot_eager", "interpreter", "python"), ("numba", "budget")
 CHUNK = 50  # seeds that a process takes at a time
 
 
