@@ -320,6 +320,7 @@ def test_a_view_keeps_its_history_when_it_is_written_without_one(backend):
 
 @pytest.mark.pure
 @pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.filterwarnings("ignore:.*runs op by op")
 def test_a_view_of_no_history_is_refused_after_a_write(backend):
     def function(x):
         with torch.no_grad():
