@@ -177,6 +177,9 @@ def _short_line(names: list[str], scope: dict[str, Any]) -> str:
     return _SHORT.format(usual=usual, operands=operands)
 
 
+_PREPARERS = {"as_ints": as_ints, "as_variadic": as_variadic}
+
+
 def _numpy_names(parameters: tuple[Parameter, ...]) -> list[tuple[str, str]]:
     """Parameters that need not be given, and what numpy calls them."""
     free = {each.name for each in parameters if each.default is not REQUIRED}
@@ -210,13 +213,7 @@ def make_function(
     arguments = f"({', '.join(passed)},)"
     declared, lines = [], []
     star = False
-    scope: dict[str, Any] = {
-        "call": call,
-        "op": op,
-        "as_ints": as_ints,
-        "as_variadic": as_variadic,
-        "state": short_if,
-    }
+    scope: dict[str, Any] = {"call": call, "op": op, "state": short_if, **_PREPARERS}
     for index, (name, parameter) in enumerate(zip(passed, parameters, strict=True)):
         if parameter.type == "int[...]":
             declared.append(f"*{name}_, {name}=None")
