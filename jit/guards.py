@@ -24,6 +24,7 @@ from __future__ import annotations
 import builtins
 import itertools
 import linecache
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,6 +37,7 @@ from minitorch2.layouts import contiguous_strides
 from minitorch2.tensors import Tensor, key_of
 
 MAX_KEYS = 8
+LOCALS = re.compile(r"(?:v\d+|made\d+|out|COMPILED)_*")  # of generated functions
 _counter = itertools.count()
 
 
@@ -248,6 +250,8 @@ class FunctionWriter:
         hint = "".join(c if c.isalnum() else "_" for c in hint).strip("_") or "object"
         if hint[0].isdigit():
             hint = f"_{hint}"
+        if LOCALS.fullmatch(hint):
+            hint += "_object"
         name = hint
         for number in itertools.count(1):
             taken = name in self.namespace or name in self.reserved

@@ -166,6 +166,21 @@ def arguments_with_generated_names():
     return fn, (x, [], 3), lambda: x
 
 
+def objects_with_generated_names():
+    names = ("v0", "v1", "v2", "out", "made0", "made1", "made0_", "COMPILED", "FUNCTION", "call")
+    classes = [type(name, (), {"kind": name}) for name in names]
+    kept = []
+
+    def fn(x):
+        made = [cls() for cls in classes]
+        for thing in made:
+            thing.x = x * len(made)
+        kept.append(made)
+        return [cls.kind for cls in classes]
+
+    return fn, (tensor(1),), lambda: [(type(one).__name__, one.x) for row in kept for one in row]
+
+
 def partials():
     def fn(x, *args, k=1, **named):
         return x + sum(args) + k, sorted(named.items()), len(args)
@@ -242,8 +257,8 @@ def buffers():
 PROGRAMS = [
     lists_and_dicts, objects, sets_and_odd_keys, views_and_clones, gradients, module_tables,
     class_attributes, shared_results, plain_namespaces, counters_in_closures,
-    arguments_with_generated_names, partials, grad_and_own_attributes, lists_changed_while_read,
-    nested_dicts, buffers,
+    arguments_with_generated_names, objects_with_generated_names, partials,
+    grad_and_own_attributes, lists_changed_while_read, nested_dicts, buffers,
 ]  # fmt: skip
 
 
