@@ -249,10 +249,12 @@ for _name, _function in (
 
 
 def floating_pair(a, b):
-    """The numpy dtype of a special function of two arrays (or an array and a number)."""
-    given = [each.dtype for each in (a, b) if isinstance(each, numpy.ndarray)]
-    floats = [each for each in given if each.kind not in "iub"]
-    return numpy.result_type(*floats) if floats else dtypes.get_default_dtype().numpy
+    """The numpy dtype of a special function of two arrays (or an array and a number). One without
+    dimensions counts only where no other is floating."""
+    given = [each for each in (a, b) if isinstance(each, numpy.ndarray)]
+    floats = [each for each in given if each.dtype.kind not in "iub"]
+    wide = [each.dtype for each in floats if each.ndim] or [each.dtype for each in floats]
+    return numpy.result_type(*wide) if wide else dtypes.get_default_dtype().numpy
 
 
 def _pairwise(function):

@@ -7,6 +7,8 @@ import pytest
 
 import minitorch2 as torch
 from minitorch2 import special
+from minitorch2.dispatch import call
+from minitorch2.ops.table import all_ops
 
 PLACES = (1e-12, 0.3, 2.0, 5.509, 7.004, 12.3, 24.9, 25.1, 60.0)
 
@@ -95,3 +97,21 @@ def test_results_without_a_derivative_require_none() -> None:
     x = f64([0.5]).requires_grad_()
     assert not special.airy_ai(x).requires_grad
     assert not special.hermite_polynomial_h(x, 2).requires_grad
+
+
+PAIRS = [
+    op
+    for op in all_ops()
+    if op.torch.startswith("torch.special") and [p.type for p in op.signature.parameters]
+    == ["Tensor", "Tensor"]
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("op", PAIRS, ids=lambda op: op.name)
+def test_a_number_in_a_tensor_does_not_widen_the_result(op):
+    """Eager gives the dtype that `infer` says: compiled kernels read the memory as that."""
+    wide, narrow = torch.float64, torch.float32
+    for one, other in ((narrow, wide), (wide, narrow), (torch.int64, wide), (narrow, narrow)):
+        for shapes in (((3,), ()), ((), (3,)), ((), ()), ((3,), (3,))):
+            x, n = torch.ones(shapes[0], dtype=one), torch.ones(shapes[1], dtype=other)
+            assert call(op, (x, n)).array.dtype == torch.result_type(x, n).numpy
