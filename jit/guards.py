@@ -37,7 +37,7 @@ from minitorch2.layouts import contiguous_strides
 from minitorch2.tensors import Tensor, key_of
 
 MAX_KEYS = 8
-LOCALS = re.compile(r"(?:v\d+|made\d+|out|COMPILED)_*")  # of generated functions
+LOCALS = re.compile(r"(?:v\d+|made\d+|out|COMPILED|call|guard)_*")  # of generated functions
 _counter = itertools.count()
 
 
