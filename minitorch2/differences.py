@@ -109,6 +109,7 @@ def gradient(
     """
     given = range(input.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
     dims = [normalize_dim(each, input.ndim) for each in given]
+    spacing = 1 if spacing is None else spacing
     single = not isinstance(spacing, (list, tuple))
     spacings = [spacing] * len(dims) if single else list(spacing)
     _check(input, dims, spacings, edge_order)
