@@ -107,7 +107,7 @@ FAULTS |= {
     "no guard on the comparison of a varying float": around(
         floats.FloatValue, "decide",
         lambda f, self, symbol, other: floats.COMPARE[symbol](
-            self.number, getattr(other, "number", other)),
+            self.number, other.number if isinstance(other, floats.FloatValue) else other),
     ),
     "tensors are not compared": silent(guards.TensorCheck, "difference"),
     "0.0 is -0.0": around(guards.SameFloat, "__call__", lambda f, self, v: float(self.text) == v),

@@ -172,6 +172,7 @@ def float_arithmetic(machine: Machine, symbol: str, function: Any, operands: Arg
         number = each.number if isinstance(each, FloatValue) else getattr(each, "value", None)
         if type(number) not in (int, float) or isinstance(number, SymbolicSize):
             return None
+        assert isinstance(number, int | float)
         if not math.isfinite(number):
             return None
         numbers.append(number)
