@@ -15,7 +15,7 @@ Source: delta debugging (A. Zeller); torch's accuracy minifier.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import zip_longest
+from itertools import repeat
 from typing import Any
 
 import numpy
@@ -265,7 +265,7 @@ def _slope_error(graph: Graph, values: list[Any], flags: Sequence[bool], seed: i
     draw = numpy.random.RandomState(seed)
     steps = [
         _direction(draw, each.array) if flag else None
-        for each, flag in zip_longest(wide, flags, fillvalue=False)
+        for each, flag in zip(wide, [*flags, *repeat(False, len(wide))], strict=False)
     ]
 
     def total(size: float) -> float:
