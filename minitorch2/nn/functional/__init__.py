@@ -152,6 +152,7 @@ from minitorch2.nn.functional.pooling import (
 )
 from minitorch2.nn.functional.resampling import (
     channel_shuffle,
+    native_channel_shuffle,
     interpolate,
     pixel_shuffle,
     pixel_unshuffle,

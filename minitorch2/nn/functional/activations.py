@@ -8,6 +8,7 @@ Source: torch.nn.functional.
 import warnings
 from typing import Any
 
+from minitorch2.errors import DtypeError, ShapeError
 from minitorch2.nn.functional.rows import into, row, with_inplace
 
 _relu, _softmax, _log_softmax = row("relu"), row("softmax"), row("log_softmax")
@@ -113,9 +114,35 @@ def threshold(input: Any, threshold: float, value: float, inplace: bool = False)
 
 def prelu(input: Any, weight: Any) -> Any:
     """input where positive, else input * weight; one weight, or one for each channel."""
-    if weight.numel() > 1 and input.ndim > 1:
-        weight = weight.reshape((1, -1) + (1,) * (input.ndim - 2))
-    return _where(input > 0, input, input * weight)
+    return _where(input > 0, input, input * _slopes(input, weight))
+
+
+def _slopes(input: Any, weight: Any) -> Any:
+    """The weight of prelu as [], or as [1, C, 1, ...]."""
+    asked = f"prelu(input of shape {list(input.shape)}, weight of shape {list(weight.shape)})"
+    if weight.ndim > 1:
+        raise ShapeError(
+            asked,
+            f"Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}",
+            "give one weight, or one for each channel",
+        )
+    if weight.dtype is not input.dtype:
+        raise DtypeError(
+            asked,
+            f"Type promoting not supported. Got {input.dtype} and {weight.dtype}",
+            "convert one of them",
+        )
+    if weight.numel() == 1:
+        return weight.reshape(())
+    channels = input.shape[1] if input.ndim > 1 else 1
+    if weight.shape[0] != channels:
+        raise ShapeError(
+            asked,
+            f"Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+            f"{weight.shape[0]} and channel size = {channels}",
+            "give one weight, or one for each channel",
+        )
+    return weight.reshape((1, -1) + (1,) * (input.ndim - 2))
 
 
 def glu(input: Any, dim: int = -1) -> Any:

@@ -12,7 +12,7 @@ Source: torch.nn.functional; Dumoulin & Visin 2016, "A guide to convolution arit
 
 from typing import Any
 
-from minitorch2.errors import ArgumentValueError, OperationError
+from minitorch2.errors import ArgumentValueError, OperationError, ShapeError
 from minitorch2.nn.functional.padding import pad
 from minitorch2.nn.functional.rows import row
 from minitorch2.nn.functional.windows import per_dimension
@@ -88,12 +88,24 @@ def _transposed(
             "output padding must be smaller than either stride or dilation",
             "give a smaller output_padding",
         )
-    size = tuple(
-        (n - 1) * s - 2 * p + d * (k - 1) + 1 + e
-        for n, k, s, p, d, e in zip(
-            input.shape[2:], weight.shape[2:], stride, padding, dilation, extra, strict=True
+    reached = [
+        (n - 1) * s + d * (k - 1) + 1
+        for n, k, s, d in zip(input.shape[2:], weight.shape[2:], stride, dilation, strict=True)
+    ]
+    size = tuple(r - 2 * p + e for r, p, e in zip(reached, padding, extra, strict=True))
+    if any(isinstance(each, int) and each <= 0 for each in size):
+        raise ShapeError(
+            f"a transposed convolution with padding={padding}",
+            f"Calculated output size per channel: {list(size)}. Output size is too small",
+            "pad less",
         )
-    )
+    if any(e >= s for e, s in zip(extra, stride, strict=True)):
+        # A convolution of that size would have more places than the input has: what no element
+        # reaches is added afterwards.
+        none = (0,) * count
+        full = _transpose(input, weight, tuple(reached), stride, none, dilation, groups)
+        ends = reversed(list(zip(padding, extra, strict=True)))
+        return _biased(pad(full, [at for p, e in ends for at in (-p, e - p)]), weight, bias)
     return _biased(_transpose(input, weight, size, stride, padding, dilation, groups), weight, bias)
 
 

@@ -13,7 +13,7 @@ one at one element of the kernel.
 import math
 from typing import Any
 
-from minitorch2.errors import OperationError
+from minitorch2.errors import OperationError, ShapeError
 from minitorch2.nn.functional.rows import row
 from minitorch2.nn.functional.windows import padded, per_dimension, views
 from minitorch2.ops.convolution import output_size as places_of
@@ -22,16 +22,29 @@ from minitorch2.ranges import eye
 _stack, _transpose = row("stack"), row("convolution_to_input")
 
 
+def _check_filled(name: str, input: Any, ndim: int) -> None:
+    """A batch of `ndim` dimensions may be empty; each of its samples may not."""
+    sizes = list(input.shape)
+    if len(sizes) not in (ndim - 1, ndim) or 0 in sizes[len(sizes) + 1 - ndim :]:
+        raise ShapeError(
+            f"{name}(input of shape {sizes})",
+            f"Expected {ndim - 1}D or {ndim}D (batch mode) tensor with possibly 0 batch size and "
+            f"other non-zero dimensions for input, but got: {sizes}",
+            "only the number of samples may be zero",
+        )
+
+
 def unfold(
     input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Any:
     """[N, C, H, W] -> [N, C * kernel, places] (or without N)."""
+    _check_filled("unfold", input, 4)
     if input.ndim == 3:
         return unfold(input.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0)
     kernel, steps = per_dimension(kernel_size, 2), per_dimension(stride, 2)
     wide = padded(input, per_dimension(padding, 2))
     found = _stack(list(views(wide, kernel, steps, per_dimension(dilation, 2))), 2)
-    return found.reshape(input.shape[0], input.shape[1] * math.prod(kernel), -1)
+    return found.flatten(1, 2).flatten(2)
 
 
 def fold(
@@ -43,6 +56,7 @@ def fold(
     stride: Any = 1,
 ) -> Any:
     """[N, C * kernel, places] -> [N, C, *output_size] (or without N)."""
+    _check_filled("fold", input, 3)
     if input.ndim == 2:
         one = input.unsqueeze(0)
         return fold(one, output_size, kernel_size, dilation, padding, stride).squeeze(0)

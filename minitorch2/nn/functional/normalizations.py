@@ -13,8 +13,15 @@ from minitorch2.errors import ArgumentValueError, OperationError
 from minitorch2.nn.functional.padding import pad
 from minitorch2.nn.functional.rows import row
 
-layer_norm, rms_norm, normalize = row("layer_norm"), row("rms_norm"), row("normalize")
-_squared_difference = row("squared_difference")
+layer_norm, rms_norm = row("layer_norm"), row("rms_norm")
+_normalize, _squared_difference = row("normalize"), row("squared_difference")
+
+
+def normalize(
+    input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None
+) -> Any:
+    """input divided by its p-norm along `dim`, or by `eps` where the norm is smaller."""
+    return _normalize(input, p, dim, eps, out=out)
 
 
 def _along_channels(vector: Any, ndim: int) -> Any:
@@ -105,7 +112,7 @@ def group_norm(
             "Expected number of channels in input to be divisible by num_groups",
             "choose num_groups as a divisor of the channels",
         )
-    grouped = _wide(input).reshape(input.shape[0], num_groups, -1)
+    grouped = _wide(input).unflatten(1, (num_groups, input.shape[1] // num_groups)).flatten(2)
     centred = grouped - grouped.mean(-1, keepdim=True)
     variance = (centred * centred).mean(-1, keepdim=True)
     normal = (centred * (variance + eps).rsqrt()).reshape(input.shape)

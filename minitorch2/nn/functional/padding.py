@@ -63,18 +63,27 @@ def _constant(input: Any, dim: int, before: int, after: int, value: float) -> An
 def _indexed(input: Any, dim: int, before: int, after: int, mode: str) -> Any:
     """The other modes repeat elements that are there: they pick indices."""
     size = input.shape[dim]
+    if size + before + after < (0 if mode == "circular" else 1):
+        raise ShapeError(
+            f"pad({list(input.shape)}, mode={mode!r})",
+            f"Negative padding value is resulting in an empty dimension: {before} and {after} "
+            f"added to {size} in dimension {dim}",
+            "cut off less",
+        )
     limit = {"reflect": size - 1, "circular": size}.get(mode)
     if limit is not None and (before > limit or after > limit):
         raise ShapeError(
             f"pad({list(input.shape)}, mode={mode!r})",
-            f"Padding size should be at most {limit} in dimension {dim}, got {before}, {after}",
+            f"Padding size should be at most {limit} in dimension {dim}, got {before}, {after}"
+            + (": Padding value causes wrapping around more than once" * (mode == "circular")),
             "pad less, or use mode='constant'",
         )
     places: Any = arange(-before, size + after)
     if mode == "replicate":
         places = places.clamp(0, size - 1)
-    elif mode == "circular":
-        places = places % size
+    elif mode == "circular":  # around what is left after the cuts
+        cut = max(-before, 0)
+        places = (places - cut) % (size - cut - max(-after, 0)) + cut
     else:
         places = (size - 1) - ((size - 1) - places.abs()).abs()
     return input.index_select(dim, places)

@@ -67,7 +67,7 @@ def _avg_pool(dims: int) -> Any:
         divisor_override: int | None = None,
     ) -> Any:
         kernel = per_dimension(kernel_size, dims)
-        steps = kernel if stride in (None, []) else per_dimension(stride, dims)
+        steps = kernel if stride in (None, [], ()) else per_dimension(stride, dims)
         amounts, ones = per_dimension(padding, dims), (1,) * dims
         wide = padded(input, amounts)
         ends = _extra(input, kernel, steps, amounts, ones) if ceil_mode else [0, 0] * dims

@@ -11,7 +11,7 @@ from typing import Any
 
 from minitorch2.creation import tensor
 from minitorch2.dtypes import int64
-from minitorch2.errors import ArgumentValueError
+from minitorch2.errors import ArgumentValueError, OperationError, ShapeError
 from minitorch2.nn.functional.grids import cubic_weights
 from minitorch2.nn.functional.pooling import (
     adaptive_avg_pool1d,
@@ -190,10 +190,31 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
 
 
 def channel_shuffle(input: Any, groups: int) -> Any:
-    """Channels of all groups taken in turn."""
+    """Channels of all groups taken in turn: [N, C, *sizes], C a multiple of `groups`."""
     shape = tuple(input.shape)
+    asked = f"channel_shuffle(input of shape {list(shape)}, {groups})"
+    if len(shape) < 3:
+        raise ShapeError(
+            asked,
+            f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(shape)}",
+            "the input is [N, C, *sizes]",
+        )
+    if groups <= 0:
+        raise OperationError(
+            asked,
+            f"Number of groups to divide channels in must be positive. Value of groups:{groups}",
+        )
+    if shape[1] % groups:
+        raise ShapeError(
+            asked,
+            f"Number of channels must be divisible by groups. Got {shape[1]} channels and {groups} "
+            "groups.",
+        )
     grouped = input.reshape(shape[0], groups, shape[1] // groups, *shape[2:])
     return grouped.transpose(1, 2).reshape(shape)
+
+
+native_channel_shuffle = channel_shuffle  # torch's name for its quicker kernel
 
 
 def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:

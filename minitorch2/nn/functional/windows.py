@@ -20,6 +20,12 @@ def per_dimension(value: Any, count: int) -> tuple[int, ...]:
     if hasattr(value, "__index__"):
         return (value,) * count
     values = tuple(value)
+    if len(values) not in (1, count):
+        raise ShapeError(
+            f"{list(values)} for {count} dimensions",
+            f"expected a single integer value or a list of {count} values",
+            "give one number for all dimensions, or one for each",
+        )
     return values * count if len(values) == 1 else values
 
 
