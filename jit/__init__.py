@@ -16,6 +16,7 @@ cache     the entries of one compiled function, and why there is another
 autodiff  captured graph to functional, joint, forward and backward graphs
 passes    the optimizer: one file a pass
 syntax    Python's own parser, for one thread at a time
+as_module a captured graph as a torch.fx module, for backends of users' own
 scripting torch.jit's names, for scripts that use them
 """
 

@@ -6,7 +6,7 @@ models it. An object met twice is one value; when it was met under two sources, 
 
 from __future__ import annotations
 
-import _string
+import _string  # type: ignore[import-not-found]
 import collections
 import enum
 import functools

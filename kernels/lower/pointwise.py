@@ -46,7 +46,9 @@ def lower_pointwise(node: Node, op: Op) -> Nest:
     index = tuple(symbol(name) for name in names)
     axes = tuple(zip(names, shape_of(result), strict=True))
     if op.promote == "convert":
-        value = cast(_operand(node.args[0], index), tensor_type(result).dtype)
+        source = _operand(node.args[0], index)
+        assert not isinstance(source, int | float)
+        value = cast(source, tensor_type(result).dtype)
         return Nest(node, result, axes, value, index)
     if not op.expr:
         raise NotLowered(f"op {op.name} has no scalar expression")

@@ -75,7 +75,7 @@ class MultiheadAttention(Module):
         joined: Any = self.in_proj_weight
         if joined is None:
             return self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
-        return tuple(self._third(joined, part) for part in range(3))  # type: ignore[return-value]
+        return tuple(self._third(joined, part) for part in range(3))
 
     def _third(self, joined: Any, part: int) -> Any:
         return joined[part * self.embed_dim : (part + 1) * self.embed_dim]

@@ -49,7 +49,7 @@ class Buffer(Tensor):
         """The buffer; what a subclass takes besides is its own."""
         made = object.__new__(cls)
         _share(made, data)
-        made.persistent = persistent
+        made.persistent = persistent  # type: ignore[attr-defined]
         return made
 
     def __init__(self, *args: Any, **given: Any):

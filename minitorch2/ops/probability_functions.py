@@ -269,6 +269,7 @@ def _pairwise(function):
 
 
 def infer_pair(self, other):
+    """The result's type of a function of two numbers: broadcast, in a float dtype."""
     if not (self.dtype.differentiable or other.dtype.differentiable):
         wide = dtypes.get_default_dtype()
     else:

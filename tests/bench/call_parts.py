@@ -40,7 +40,7 @@ def parts(inputs: list[Any]) -> dict[str, Callable[[], Any]]:
 
     function(*inputs)
     [entry] = function.cache.all_entries()
-    program: Any = entry.compiled.run  # type: ignore[union-attr]
+    program: Any = entry.compiled.run
     assert isinstance(program, CompiledProgram)
     host = program.forward.run  # type: ignore[attr-defined]
     names = host.__globals__

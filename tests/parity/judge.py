@@ -94,8 +94,11 @@ SPELLED: dict[str, Callable] = {
     "fft_r2c": lambda x, dim, norm: torch.fft.rfft(x, dim=dim, norm=norm),
     "fft_c2r": lambda x, dim, size, norm: torch.fft.irfft(x, size, dim, norm),
     "linalg_lu_parts": _lu_parts,
-    "linalg_pinv_above": lambda x, bound, *how: torch.linalg.pinv(
-        x, atol=bound[..., 0] if bound.ndim else bound, rtol=torch.zeros_like(bound.sum()), *how
+    "linalg_pinv_above": lambda x, bound, hermitian=False: torch.linalg.pinv(
+        x,
+        atol=bound[..., 0] if bound.ndim else bound,
+        rtol=torch.zeros_like(bound.sum()),
+        hermitian=hermitian,
     ),
     "rebase": lambda x, data: x + (data - x).detach(),
     "squared_difference": lambda x, y: torch.ops.aten.mse_loss(x, y, 0),

@@ -163,6 +163,6 @@ def generator_place(frame: Frame) -> tuple[Place | None, list[Value]]:
 
 def finished_generator() -> Any:
     """A generator that has nothing more to give."""
-    made: Any = (item for item in ())
+    made: Any = (item for item in tuple[Any, ...]())
     next(made, None)
     return made

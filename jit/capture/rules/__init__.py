@@ -10,5 +10,7 @@
 - package: functions of minitorch2 itself, run directly on fake tensors
 - groups: what Python does with exception groups
 - control_flow: branches and loops over tensors, each function a graph of its own
+- transforms: torch.func: one node with the transformed function as a graph
+- custom_gradients: `Function.apply`: one node with forward and backward as graphs
 - dispatching: which of these answers a call
 """

@@ -191,6 +191,7 @@ def _caller(machine: Machine, function: Value) -> Callable[..., Any]:
 
 
 def lowered(machine: Machine, value: Value) -> Any:
+    """What a value is in a graph; a break where it has no form there."""
     try:
         return machine.real(value).lower(machine)
     except NotKnown as unknown:

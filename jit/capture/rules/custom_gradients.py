@@ -215,7 +215,8 @@ class _Call:
         return back, wanted, sources
 
     def _gradients(self, found: list[Value], wanted: dict[Any, int]) -> list[Tensor]:
-        machine, totals = self.machine, {}
+        machine = self.machine
+        totals: dict[Any, Any] = {}
         extra = found[len(self.given) :]
         if len(found) < len(self.given) or not all(is_none(machine, each) for each in extra):
             machine.stop(ROOM, "a backward that returns another number of gradients")

@@ -250,8 +250,8 @@ def _jacobian(forward: bool) -> Callable[..., Value]:
 
 # The code of what a transform returns, and the rule for a call of it.
 BY_CODE: dict[Any, Callable[..., Value]] = {
-    func.vmap(len).__code__: _vmap,  # type: ignore[attr-defined]
-    func.grad_and_value(len).__code__: _grad_and_value,  # type: ignore[attr-defined]
-    func.jacrev(len).__code__: _jacobian(False),  # type: ignore[attr-defined]
-    func.jacfwd(len).__code__: _jacobian(True),  # type: ignore[attr-defined]
+    func.vmap(len).__code__: _vmap,
+    func.grad_and_value(len).__code__: _grad_and_value,
+    func.jacrev(len).__code__: _jacobian(False),
+    func.jacfwd(len).__code__: _jacobian(True),
 }

@@ -147,10 +147,13 @@ def meeting_dtype(operands: Arguments) -> dtype | None:
     return float64 if any(fake.ndim for fake in floating) else result_type(*fakes)
 
 
+_TO: Any = vars(Tensor)["to"]
+
+
 def beside(machine: Machine, value: FloatValue, element: dtype) -> Any:
     """The tensor of a varying float, in the dtype it has beside others."""
     made = value.tensor()
-    return made if element is float64 else machine.run_lowered(Tensor.to, [made, element], {})
+    return made if element is float64 else machine.run_lowered(_TO, [made, element], {})
 
 
 def float_arithmetic(machine: Machine, symbol: str, function: Any, operands: Arguments) -> Any:

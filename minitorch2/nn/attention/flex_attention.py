@@ -35,7 +35,7 @@ def _places(sizes: tuple[int, int, int, int]) -> tuple[Any, Any, Any, Any]:
         shape = [1] * 4
         shape[at] = size
         found.append(_range(0, size, 1).reshape(shape))
-    return tuple(found)  # type: ignore[return-value]
+    return tuple(found)
 
 
 def noop_mask(b: Any, h: Any, q: Any, kv: Any) -> Any:
@@ -151,7 +151,7 @@ def flex_attention(
         )
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = query @ key.mT * scale  # [B, H, L, S]
-    places = _places(tuple(scores.shape))  # type: ignore[arg-type]
+    places = _places(tuple(scores.shape))
     if score_mod is not None:
         scores = score_mod(scores, *places)
     if block_mask is not None:

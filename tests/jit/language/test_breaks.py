@@ -1,4 +1,4 @@
-"""What only Python can do, in the middle of everything else: the rest is as if nothing was between."""
+"""What only Python can do, amid everything else: the rest is as if nothing was there."""
 # ruff: noqa: E501, T201 -- odd on purpose
 
 import collections
@@ -11,7 +11,7 @@ import minitorch2 as torch
 from tests.jit.language.judging import BACKENDS, Programs
 
 program = Programs()
-SEEN = []
+SEEN: list[object] = []
 
 
 @dataclasses.dataclass

@@ -100,7 +100,8 @@ def tuples_and_named(x, b):
     left, right = moved
     return (
         pair, moved, pair[0] is x, left + right, Pair(1), pair._fields, moved < (4, 0),
-        (1, 2) + (b,), ((),) * 2, tuple(range(b)), moved._asdict(), hash((1, "a")) == hash((1, "a")),
+        (1, 2) + (b,), ((),) * 2, tuple(range(b)), moved._asdict(),
+        hash((1, "a")) == hash((1, "a")),
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""if, for, while, break, continue, else, match, with, assert, del: all the ways through a function."""
+"""if, for, while, break, continue, else, match, with, assert, del: every way through a function."""
 # ruff: noqa: B007, C416, E501, SIM102, PLR1714 -- odd on purpose
 
 import contextlib

@@ -1,11 +1,14 @@
 """Layers and losses: what they refuse, as torch does, and their hard cases."""
 
+from typing import Any
+
 import pytest
 
 import minitorch2 as torch
 from minitorch2 import nn
 from minitorch2.nn import functional as F
 
+ANY: list[Any] = [1j]
 scores, classes = torch.randn(2, 3), torch.tensor([0, 2])
 
 
@@ -15,7 +18,7 @@ scores, classes = torch.randn(2, 3), torch.tensor([0, 2])
         (lambda: F.batch_norm(torch.ones(2, 3), None, None, training=True, eps=0.0), ValueError,
          "eps must be positive"),
         (lambda: nn.GroupNorm(3, 10), ValueError, r"\(10\) must be divisible by num_groups \(3\)"),
-        (lambda: nn.HuberLoss("mean", *[1j]), TypeError, "delta must be a float or int"),
+        (lambda: nn.HuberLoss("mean", *ANY), TypeError, "delta must be a float or int"),
         (lambda: F.multi_margin_loss(torch.ones(5, 10), torch.zeros(3, dtype=torch.int64)),
          RuntimeError, r"target size \[5\], but got \[3\]"),
         (lambda: F.max_pool2d(torch.ones(3, 4), 2), RuntimeError, "non-empty 3D or 4D"),
