@@ -309,6 +309,8 @@ def _norm(self, p, dim, keepdim, dtype):
         for at in sorted(dims) if keepdim else ():
             values = values.unsqueeze(at)
         return values
+    if self.dtype.itemsize == 2:  # one rounding, at the end
+        return _norm(self.to(dtypes.float32), p, dims, keepdim, None).to(self.dtype)
     if p in ("fro", None) or p == 2:
         return _root(_square_size(self).sum(dims, keepdim=keepdim), 2)
     if p == float("inf"):

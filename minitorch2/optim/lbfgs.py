@@ -123,9 +123,10 @@ class LBFGS(Optimizer):
             state["n_iter"] += 1
             if state["n_iter"] == 1:
                 d = grad.neg()
-                state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)
+                state.update(d=d, t=t, old_dirs=[], old_stps=[], ro=[], H_diag=1)
             else:
                 self._remember(state, grad - before, d * t, group["history_size"])
+                state.setdefault("al", [None] * group["history_size"])
                 d = _direction(state, grad)
             before = grad.clone() if before is None else before.copy_(grad)
             loss_before = loss
@@ -180,7 +181,7 @@ class LBFGS(Optimizer):
 def _direction(state: dict, grad: Any) -> Any:
     """Minus the inverse Hessian times the gradient: the two-loop recursion."""
     ys, ss, rhos = state["old_dirs"], state["old_stps"], state["ro"]
-    q, alphas = grad.neg(), [None] * len(ys)
+    q, alphas = grad.neg(), state["al"]
     for at in range(len(ys) - 1, -1, -1):
         alphas[at] = ss[at].dot(q) * rhos[at]
         q = q - ys[at] * alphas[at]

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from minitorch2.creation import zeros
-from minitorch2.dtypes import bfloat16, finfo
+from minitorch2.dtypes import bfloat16, finfo, float32
 from minitorch2.errors import ArgumentValueError
 from minitorch2.optim.optimizer import Optimizer, new_step, require, zeros_like_parameter
 
@@ -164,7 +164,12 @@ def orthogonalized(
     x = x / x.norm().clamp(min=eps)
     for _ in range(steps):
         gram = x @ x.T
-        # addmm: the sum is rounded once, after the product
-        update = gram.addmm(gram, gram, beta=b, alpha=c)
-        x = x.addmm(update, x, beta=a)
+        update = _sum_with_product(gram, gram, gram, b, c)
+        x = _sum_with_product(x, update, x, a, 1.0)
     return x.T if tall else x
+
+
+def _sum_with_product(x: Any, first: Any, second: Any, beta: float, alpha: float) -> Any:
+    """beta x + alpha first @ second of bfloat16 matrices, rounded once, after the sum."""
+    product = first.to(float32) @ second.to(float32)
+    return (x.to(float32) * beta + product * alpha).to(bfloat16)

@@ -10,7 +10,7 @@ Source: Riedmiller & Braun 1993; Polyak & Juditsky 1992; torch.optim.
 from typing import Any
 
 from minitorch2.creation import full_like, ones, tensor
-from minitorch2.dtypes import float32
+from minitorch2.dtypes import float32, float64
 from minitorch2.ops.table import lookup
 from minitorch2.optim.optimizer import (
     Optimizer,
@@ -118,9 +118,9 @@ class ASGD(Optimizer):
         eta, mu, average, step = state["eta"], state["mu"], state["ax"], state["step"]
         step += 1
         grad = decayed(grad, parameter, group["weight_decay"])
-        parameter.mul_(1 - group["lambd"] * eta)
+        parameter.mul_((1 - group["lambd"] * eta.to(float64)).to(parameter.dtype))
         parameter.sub_(grad * eta)
-        average.add_((parameter - average) * mu)
+        average.copy_(_where(mu == 1, parameter, average + (parameter - average) * mu))
         lr = group["lr"]
-        eta.copy_(lr / ((1 + group["lambd"] * lr * step) ** group["alpha"]))
+        eta.copy_(lr / ((1 + group["lambd"] * lr * step.to(float64)) ** group["alpha"]))
         mu.copy_(1 / (step - group["t0"]).clamp(min=1))

@@ -199,6 +199,7 @@ class SWALR(LRScheduler):
 
     def get_lr(self) -> list[float]:
         """The rates of the groups for this epoch: computed from those of the epoch before."""
+        self._warn_of_last_rates()
         step = self._step_count - 1
         span = self.anneal_epochs or 1
         step = max(1, step) if self.anneal_epochs == 0 else step

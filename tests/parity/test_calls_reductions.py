@@ -1,7 +1,10 @@
 """Reductions, sorting, statistics: every line with torch and with minitorch2."""
 
+import numpy
 import pytest
+import torch
 
+import minitorch2
 from tests.parity.situations import check, lines
 
 CALLS = """
@@ -262,3 +265,15 @@ CALLS = """
 @pytest.mark.parametrize("line", lines(CALLS))
 def test_both_do_the_same(line: str) -> None:
     check(line)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("p", [0, 1, 2, 3.5, "fro", float("inf"), float("-inf")])
+def test_norms_of_16_bits_are_rounded_once(p, dtype):
+    """A sum of squares rounded before its root is another number one time in six."""
+    values = numpy.random.default_rng(0).standard_normal((200, 12))
+    found = []
+    for t in (minitorch2, torch):
+        x = t.from_numpy(values).to(getattr(t, dtype))
+        found.append(t.norm(x, p, dim=1).double().numpy())
+    numpy.testing.assert_allclose(*found, rtol=0, atol=0)

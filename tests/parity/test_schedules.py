@@ -75,3 +75,71 @@ def test_plateau(settings):
             rates.append(optimizer.param_groups[0]["lr"])
         found.append(rates)
     assert found[0] == pytest.approx(found[1])
+
+
+FIRSTS = [
+    "LambdaLR(o, lambda epoch: 0.5)",
+    "MultiplicativeLR(o, lambda epoch: 0.5)",
+    "StepLR(o, 1)",
+    "MultiStepLR(o, [1])",
+    "ExponentialLR(o, 0.9)",
+    "ConstantLR(o)",
+    "LinearLR(o)",
+    "PolynomialLR(o)",
+    "CosineAnnealingLR(o, 3)",
+    "CosineAnnealingWarmRestarts(o, 3)",
+    "CyclicLR(o, 0.1, 1.0)",
+]
+MORE = [*FIRSTS, "OneCycleLR(o, 1.0, 10)"]
+
+
+def scheduled(library, make):
+    """The rates of nine steps, and of two after a jump to the start where there is one."""
+    optimizer = library.optim.SGD([library.nn.Parameter(library.zeros(1))], lr=0.5, momentum=0.9)
+    optimizer.param_groups[0]["initial_lr"] = 1.0
+    schedule, found = make(library.optim.lr_scheduler, optimizer), []
+    for _ in range(9):
+        found.append(schedule.get_last_lr())
+        optimizer.step()
+        schedule.step()
+    return [*found, schedule.get_last_lr()]
+
+
+@pytest.mark.parametrize("text", FIRSTS)
+def test_resumed(text):
+    """The first step of a schedule that goes on leaves the present rate as it is."""
+
+    def make(s, o):
+        return eval(f"s.{text[:-1]}, last_epoch=2)", {"s": s, "o": o})
+
+    assert scheduled(minitorch2, make) == scheduled(torch, make)
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("text", MORE)
+def test_in_a_sequence(text, first):
+    """A schedule that starts a sequence, and one that comes in later."""
+
+    def make(s, o):
+        both = [eval(f"s.{text}", {"s": s, "o": o}), s.StepLR(o, 2)]
+        return s.SequentialLR(o, both if first else both[::-1], [3])
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch's SequentialLR steps with the epoch it deprecates
+        theirs = scheduled(torch, make)
+    assert scheduled(minitorch2, make) == theirs
+
+
+@pytest.mark.parametrize("text", MORE)
+def test_rates_are_asked_for_by_get_last_lr(text):
+    """get_lr computes the next step from the present rates; whoever calls it is told so."""
+    found = []
+    for library in (minitorch2, torch):
+        optimizer = library.optim.SGD(
+            [library.nn.Parameter(library.zeros(1))], lr=1.0, momentum=0.9
+        )
+        schedule = eval(f"s.{text}", {"s": library.optim.lr_scheduler, "o": optimizer})
+        with pytest.warns(UserWarning, match="please use `get_last_lr") as told:
+            found.append(schedule.get_lr())
+        assert library is torch or told[0].filename == __file__  # torch names a file of its own
+    assert found[0] == found[1]

@@ -152,8 +152,8 @@ from minitorch2.nn.functional.pooling import (
 )
 from minitorch2.nn.functional.resampling import (
     channel_shuffle,
-    native_channel_shuffle,
     interpolate,
+    native_channel_shuffle,
     pixel_shuffle,
     pixel_unshuffle,
     upsample,

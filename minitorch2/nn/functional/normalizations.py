@@ -17,9 +17,7 @@ layer_norm, rms_norm = row("layer_norm"), row("rms_norm")
 _normalize, _squared_difference = row("normalize"), row("squared_difference")
 
 
-def normalize(
-    input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None
-) -> Any:
+def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Any:
     """input divided by its p-norm along `dim`, or by `eps` where the norm is smaller."""
     return _normalize(input, p, dim, eps, out=out)
 

@@ -42,7 +42,7 @@ class SequentialLR(LRScheduler):
             group["lr"] = group["initial_lr"]
         for scheduler in self._schedulers:
             scheduler.last_epoch -= 1
-        self._schedulers[0].go_to(None)
+        self._schedulers[0]._initial_step()
         self._last_lr = self._schedulers[0].get_last_lr()
 
     def step(self, epoch: int | None = None) -> None:

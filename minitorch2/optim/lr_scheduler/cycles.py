@@ -35,6 +35,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        self._warn_of_last_rates()
         wave = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
         return [self.eta_min + (base - self.eta_min) * wave for base in self.base_lrs]
 
@@ -45,8 +46,10 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     def go_to(self, epoch: Any) -> None:
         """Set the rates of the next epoch, or of a given one."""
         self._step_count += 1
+        if epoch is None and self.last_epoch < 0:
+            epoch = 0
         if epoch is None:
-            epoch = max(self.last_epoch + 1, 0)
+            epoch = self.last_epoch + 1
             self.T_cur += 1
             if self.T_cur >= self.T_i:
                 self.T_cur -= self.T_i
@@ -54,7 +57,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         else:
             self._enter(epoch)
         self.last_epoch = math.floor(epoch)
-        self._set(self.get_lr())
+        self._set(self._next_rates())
 
     def _enter(self, epoch: float) -> None:
         """The cycle an epoch lies in."""
@@ -148,6 +151,7 @@ class OneCycleLR(LRScheduler):
         return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
 
     def get_lr(self) -> list[Any]:
+        self._warn_of_last_rates()
         step = self.last_epoch
         if step > self.total_steps:
             raise ArgumentValueError(
@@ -259,6 +263,7 @@ class CyclicLR(LRScheduler):
         return 1 / (2.0 ** (x - 1)) if self.mode == "triangular2" else self.gamma**x
 
     def get_lr(self) -> list[Any]:
+        self._warn_of_last_rates()
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         x = 1.0 + self.last_epoch / self.total_size - cycle
         height = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)

@@ -53,6 +53,7 @@ class LambdaLR(_Functions):
     """The initial rate times a function of the epoch."""
 
     def get_lr(self) -> list[Any]:
+        self._warn_of_last_rates()
         return [
             base * function(self.last_epoch)
             for function, base in zip(self.lr_lambdas, self.base_lrs, strict=True)
@@ -63,7 +64,8 @@ class MultiplicativeLR(_Functions):
     """The rate before times a function of the epoch."""
 
     def get_lr(self) -> list[Any]:
-        if self.last_epoch <= 0:
+        self._warn_of_last_rates()
+        if self._is_initial:
             return self._rates()
         return [
             rate * function(self.last_epoch)
@@ -81,6 +83,7 @@ class StepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        self._warn_of_last_rates()
         due = self.last_epoch > 0 and self.last_epoch % self.step_size == 0
         return [rate * self.gamma if due else rate for rate in self._rates()]
 
@@ -102,6 +105,7 @@ class MultiStepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        self._warn_of_last_rates()
         return [rate * self.gamma ** self.milestones[self.last_epoch] for rate in self._rates()]
 
     def _get_closed_form_lr(self) -> list[Any]:
@@ -117,7 +121,8 @@ class ExponentialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        return [rate * (self.gamma if self.last_epoch > 0 else 1) for rate in self._rates()]
+        self._warn_of_last_rates()
+        return [rate * (1 if self._is_initial else self.gamma) for rate in self._rates()]
 
     def _get_closed_form_lr(self) -> list[Any]:
         return [base * self.gamma**self.last_epoch for base in self.base_lrs]
@@ -142,6 +147,7 @@ class ConstantLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        self._warn_of_last_rates()
         if self.last_epoch == 0:
             return [rate * self.factor for rate in self._rates()]
         if self.last_epoch == self.total_iters:
@@ -183,12 +189,14 @@ class LinearLR(LRScheduler):
         return self.start_factor + (self.end_factor - self.start_factor) * share
 
     def get_lr(self) -> list[Any]:
+        self._warn_of_last_rates()
         if self.last_epoch == 0:
             return [rate * self.start_factor for rate in self._rates()]
-        if self.last_epoch > self.total_iters:
+        if self._is_initial or self.last_epoch > self.total_iters:
             return self._rates()
-        ratio = self._factor(self.last_epoch) / self._factor(self.last_epoch - 1)
-        return [rate * ratio for rate in self._rates()]
+        rise = self.end_factor - self.start_factor
+        before = self.total_iters * self.start_factor + (self.last_epoch - 1) * rise
+        return [rate * (1.0 + rise / before) for rate in self._rates()]
 
     def _get_closed_form_lr(self) -> list[Any]:
         return [base * self._factor(self.last_epoch) for base in self.base_lrs]
@@ -204,7 +212,8 @@ class PolynomialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        if self.last_epoch == 0 or self.last_epoch > self.total_iters:
+        self._warn_of_last_rates()
+        if self._is_initial or self.last_epoch > self.total_iters:
             return self._rates()
         left = 1.0 - self.last_epoch / self.total_iters
         before = 1.0 - (self.last_epoch - 1) / self.total_iters
@@ -225,8 +234,9 @@ class CosineAnnealingLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        self._warn_of_last_rates()
         epoch, half = self.last_epoch, self.T_max
-        if epoch == 0:
+        if self._is_initial:
             return self._rates()
         if self._step_count == 1 and epoch > 0:
             return self._get_closed_form_lr()

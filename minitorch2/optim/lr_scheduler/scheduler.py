@@ -33,6 +33,9 @@ def _called(optimizer: Any, args: tuple, kwargs: dict) -> None:
 class LRScheduler:
     """Base class; `last_epoch=-1` starts anew, another number resumes."""
 
+    _is_initial = False
+    _get_lr_called_within_step = False
+
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1):
         if not isinstance(optimizer, Optimizer):
             raise ArgumentTypeError(
@@ -54,11 +57,13 @@ class LRScheduler:
             )
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
-        self._step_count = 0
-        self._start()
+        self._initial_step()
 
-    def _start(self) -> None:
+    def _initial_step(self) -> None:
+        """Set the rates of the first epoch: schedules that change the present rate let it be."""
+        self._step_count, self._is_initial = 0, True
         self.step()
+        self._is_initial = False
 
     def get_lr(self) -> list[Any]:
         """The rates of the groups at `last_epoch`; to be overridden."""
@@ -86,7 +91,25 @@ class LRScheduler:
         self._step_count += 1
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         closed = getattr(self, "_get_closed_form_lr", None)
-        self._set(closed() if epoch is not None and closed is not None else self.get_lr())
+        self._set(closed() if epoch is not None and closed is not None else self._next_rates())
+
+    def _next_rates(self) -> list[Any]:
+        """get_lr, which is meant for nobody else and says so."""
+        self._get_lr_called_within_step = True
+        try:
+            return self.get_lr()
+        finally:
+            self._get_lr_called_within_step = False
+
+    def _warn_of_last_rates(self) -> None:
+        """What get_lr computes is the step after the present rates, not the rates in force."""
+        if not self._get_lr_called_within_step:
+            warnings.warn(
+                "To get the last learning rate computed by the scheduler, please use "
+                "`get_last_lr()`.",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _set(self, rates: Sequence[Any]) -> None:
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
