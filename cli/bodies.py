@@ -10,6 +10,7 @@ Source: PEP 657 and `dis` for the bytecode page; `git diff` for the passes.
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from minitorch2.cli.costs import write_costs, write_launches
 from minitorch2.cli.diffs import Row, graph_diff
@@ -135,6 +136,8 @@ def _graph(page: Page, record: Record, context: Context) -> None:
 
 def _partition(page: Page, record: Record, context: Context) -> None:
     """The forward, the saved values and those computed again as tables, the backward."""
+    if "peak" in record.facts:
+        return _kept(page, record.facts)
     parts = record.text.split("\n\n")
     graphs = [Record(0, "", "", "", part).lines() for part in parts if not part.startswith(SAVED)]
     made = [{code.split(":")[0].strip(): (code, o) for code, o in rows} for rows in graphs]
@@ -168,6 +171,28 @@ def _again(page: Page, made: dict, reasons: dict[tuple[str, bool], dict]) -> Non
     page.blank()
 
 
+def _kept(page: Page, facts: dict[str, Any]) -> None:
+    """What one graph that holds its backward keeps for it, and what it computes again there."""
+    low, high = bytes_text(facts["bytes"]), bytes_text(facts["peak"])
+    page.write(f"At its fullest point the graph held {high}; now {low} at most.", indent=2)
+    titles = {True: "Kept for the backward:", False: "Computed again instead of being kept:"}
+    for saved, title in titles.items():
+        rows = [row for row in facts["reasons"] if row["saved"] == saved and row["bytes"]]
+        if not rows:
+            continue
+        total = bytes_text(sum(row["bytes"] for row in rows))
+        page.blank()
+        page.write(f"{title[:-1]} ({total}):", "bold", indent=2)
+        page.table(
+            ("", row["value"], row["type"], _price(row), ", ".join(row["lines"]), row["made_by"])
+            for row in rows
+        )
+
+
+def _price(row: dict) -> str:
+    return f"{bytes_text(row['bytes'])}, again in {row['microseconds']} us"
+
+
 def bytes_text(count: int) -> str:
     """A number of bytes, in the largest unit that leaves it above one.
 
@@ -189,7 +214,7 @@ def _saved(line: str, made: dict, reasons: dict[tuple[str, bool], dict]) -> tupl
     row = reasons.get((name, True))
     price = ""
     if row is not None and row["bytes"]:
-        price = f"{bytes_text(row['bytes'])}, again in {row['microseconds']} us"
+        price = _price(row)
     return name, kind, f"as {inside}" if inside not in ("", name) else "", price, origin, how
 
 

@@ -119,7 +119,8 @@ STAGES = (
     Stage(
         "autodiff.partition",
         "forward and backward",
-        "The joint graph cut in two; the forward saves what the backward reads.",
+        "What the backward reads: saved by the forward or computed again. A joint graph is cut in "
+        "two, a whole training step stays one.",
         "partition",
         "jit/autodiff/partition.py",
     ),

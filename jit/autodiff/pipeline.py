@@ -62,7 +62,7 @@ def _inference(
         graph = smaller.graph
         _check(graph)
         emit("autodiff.partition", unit, smaller, budget=options.memory_budget,
-             bytes=smaller.peak_after, before=smaller.peak_before,
+             bytes=smaller.peak_after, peak=smaller.peak_before,
              reasons=[reason.facts() for reason in smaller.reasons])  # fmt: skip
     return CompiledProgram(functional, executor(graph, unit))
 

@@ -26,7 +26,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from minitorch2.artifacts import Origin
 from minitorch2.jit.autodiff.costs import Costs, is_repeatable
 from minitorch2.jit.autodiff.min_cut import INFINITE, Network
 from minitorch2.jit.ir.graph import Node, Value, values_in
@@ -87,7 +86,7 @@ class Reason:
     value: Value
     bytes: int
     microseconds: float
-    origin: Origin | None
+    maker: Node | None  # none: an input
     saved: bool
 
     def __str__(self) -> str:
@@ -102,7 +101,8 @@ class Reason:
         return {
             "value": str(self.value), "type": str(self.value.type), "bytes": self.bytes,
             "microseconds": round(self.microseconds, 1), "saved": self.saved,
-            "lines": [str(span) for span in self.origin.spans] if self.origin else [],
+            "lines": [str(span) for span in self.maker.origin.spans] if self.maker else [],
+            "made_by": str(self.maker).partition(" = ")[2] if self.maker else "an input",
         }  # fmt: skip
 
 
@@ -284,13 +284,12 @@ def reasons(problem: Problem, choice: Choice) -> tuple[Reason, ...]:
     for value in choice.saved:
         maker = problem.makers.get(value)
         time = again_time(problem, value, there - {value}) if maker is not None else 0.0
-        origin = maker.origin if maker is not None else None
-        found.append(Reason(value, problem.save_bytes(value), time / 1000, origin, True))
+        found.append(Reason(value, problem.save_bytes(value), time / 1000, maker, True))
     for node in choice.again:
         if node.results[0] in problem.first_runs:
             continue
         time = problem.costs.time_of(node) / 1000
         for result in node.results:
             spared = 0 if lookup(node.op).kind == VIEW else problem.save_bytes(result)
-            found.append(Reason(result, spared, time, node.origin, False))
+            found.append(Reason(result, spared, time, node, False))
     return tuple(found)

@@ -131,6 +131,24 @@ def test_saved_values_say_where_they_were_made():
     assert lines[start + 2].split() == "%0 f32[4] as %saved0 digits.py:42 exp(%x)".split()
 
 
+def test_a_whole_step_says_what_is_kept_and_what_is_computed_again():
+    def reason(value, saved):
+        return {"value": value, "type": "f32[4]", "bytes": 2000, "microseconds": 0.5,
+                "saved": saved, "lines": ["digits.py:42"], "made_by": "exp(%x)"}  # fmt: skip
+
+    facts = {"peak": 5000, "bytes": 4000, "reasons": [reason("%0", True), reason("%1", False)]}
+    step = Record(0, "autodiff.partition", "digits.py:f#0", "", "said elsewhere", facts)
+    row = "f32[4] 2.0 kB, again in 0.5 us digits.py:42 exp(%x)".split()
+    lines = [line.split() for line in body("partition", [step]) if line]
+    assert lines[-5:] == [
+        "At its fullest point the graph held 5.0 kB; now 4.0 kB at most.".split(),
+        "Kept for the backward (2.0 kB):".split(),
+        ["%0", *row],
+        "Computed again instead of being kept (2.0 kB):".split(),
+        ["%1", *row],
+    ]
+
+
 def test_loops_belong_to_the_half_whose_kernels_follow():
     rows = [row for row in compiled() if row.stage in ("loops.fused", "kernel.source")]
     backward = replace(rows[1], text=rows[1].text.replace("_forward", "_backward"))

@@ -170,4 +170,7 @@ def test_the_step_says_what_it_keeps():
     with subscribe(events.append):
         losses(0.25, "interpreter", 1)
     facts = next(e.facts for e in events if e.stage == "autodiff.partition")
-    assert facts["bytes"] < facts["before"] and facts["reasons"]
+    assert facts["bytes"] < facts["peak"]
+    for saved in (True, False):
+        whys = [why for why in facts["reasons"] if why["saved"] == saved and why["bytes"]]
+        assert whys and all(why["lines"] and why["made_by"] for why in whys)
