@@ -329,6 +329,7 @@ from minitorch2.nn.functional import (
     max_pool1d,
     max_pool2d,
     max_pool3d,
+    native_channel_shuffle,
     pairwise_distance,
     pixel_shuffle,
     pixel_unshuffle,
@@ -430,6 +431,9 @@ _LAZY = {
     "_logging": "minitorch2._logging",
     "multiprocessing": "minitorch2.multiprocessing",
 }
+
+
+nn.module.COMPILERS["compile"] = lambda *args, **kwargs: __getattr__("compile")(*args, **kwargs)
 
 
 def __getattr__(name: str) -> "_Any":

@@ -19,10 +19,10 @@ from typing import Any
 from minitorch2.batching.batched import op
 from minitorch2.errors import ArgumentValueError
 from minitorch2.func.levels import or_zeros, pull
-from minitorch2.func.transforms import Pushforward, Tracked
-from minitorch2.func.vmap import vmap
+from minitorch2.func.transforms import Pushforward, Tracked, picked
+from minitorch2.func.vmap import check_randomness, vmap
 from minitorch2.tensors import Tensor
-from minitorch2.trees import tree_map, tree_unflatten
+from minitorch2.trees import tree_flatten, tree_map, tree_unflatten
 
 
 def basis(tensors: list[Tensor]) -> list[Tensor]:
@@ -89,11 +89,13 @@ def jacrev(
     return wrapper
 
 
-def _mapped(row: Callable, units: list[Tensor], chunk_size: int | None) -> Any:
+def _mapped(
+    row: Callable, units: list[Tensor], chunk_size: int | None, randomness: str = "error"
+) -> Any:
     """`row` of each unit vector, stacked; nothing to map over gives nothing."""
     if units and units[0].shape[0] == 0:
         return tuple(op("reshape", each, (0, *each.layout.shape)) for each in row(*units))
-    return vmap(row, chunk_size=chunk_size)(*units)
+    return vmap(row, randomness=randomness, chunk_size=chunk_size)(*units)
 
 
 def jacfwd(
@@ -106,24 +108,41 @@ def jacfwd(
 ) -> Callable:
     """The Jacobian by forward mode: one tangent for each element of the inputs.
 
-    Results as `jacrev`'s. The function itself runs once, so `randomness` changes nothing.
+    Results as `jacrev`'s. `randomness` is vmap's: whether each tangent meets 'different' random
+    numbers, all the 'same', or the function may draw none ('error').
     """
     _check_chunk(chunk_size)
+    check_randomness("jacfwd", randomness)
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        run = Tracked("jacfwd", func, args, kwargs, argnums, has_aux)
-        push = Pushforward(run)
-        pushed = _mapped(lambda *t: tuple(push(list(t))), basis(run.inputs), chunk_size)
+        primals, spec = tree_flatten(picked(args, argnums, "jacfwd")[0])
+        kept: Any = None  # the nesting of the outputs, and what is passed on
+
+        def pushed(*tangents: Tensor) -> tuple:
+            nonlocal kept
+            run = Tracked("jacfwd", func, args, kwargs, argnums, has_aux)
+            found = Pushforward(run)(list(tangents))
+            aux, aux_spec = tree_flatten(tree_map(run.level.settled, run.aux))
+            tensors = [value for value in aux if isinstance(value, Tensor)]
+            kept = len(found), run.output_spec, aux, aux_spec
+            run.level.close()
+            return (*found, *tensors)
+
+        columns = _mapped(pushed, basis(primals), chunk_size, randomness)
+        count, output_spec, aux, aux_spec = kept
         nested = []
-        for column in pushed:  # [inputs' elements, *output]
+        for column in columns[:count]:  # [inputs' elements, *output]
             order = tuple(range(1, column.ndim)) + (0,)
             turned = op("permute", column, order)
-            nested.append(tree_unflatten(_last_split(turned, run.inputs), run.spec))
-        jacobian = tree_unflatten(nested, run.output_spec)
-        aux = tree_map(run.level.settled, run.aux)
-        run.level.close()
-        return (jacobian, aux) if has_aux else jacobian
+            nested.append(tree_unflatten(_last_split(turned, primals), spec))
+        jacobian = tree_unflatten(nested, output_spec)
+        if not has_aux:
+            return jacobian
+        firsts = (column[0] for column in columns[count:])  # of all tangents: the first one's
+        return jacobian, tree_unflatten(
+            [next(firsts) if isinstance(value, Tensor) else value for value in aux], aux_spec
+        )
 
     return wrapper
 

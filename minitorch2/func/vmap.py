@@ -41,11 +41,7 @@ def vmap(
     'same', or none ('error'). `chunk_size`: at most so many samples at once. Keyword arguments are
     the same for all samples. Raises ArgumentValueError when the dimensions do not fit.
     """
-    if randomness not in RANDOMNESS:
-        raise OperationError(
-            f"vmap(randomness={randomness!r})",
-            "Only allowed values for randomness are 'error', 'different', or 'same'",
-        )
+    check_randomness("vmap", randomness)
     if chunk_size is not None and (not isinstance(chunk_size, int) or chunk_size < 1):
         raise ArgumentValueError(
             f"vmap(chunk_size={chunk_size!r})", "chunk_size should be None or greater than 0"
@@ -56,6 +52,16 @@ def vmap(
         return vmapped_call(func, in_dims, out_dims, randomness, chunk_size, args, kwargs)
 
     return wrapped
+
+
+def check_randomness(name: str, randomness: str) -> None:
+    """Refuse what is none of RANDOMNESS."""
+    if randomness not in RANDOMNESS:
+        raise OperationError(
+            f"{name}(randomness={randomness!r})",
+            "Only allowed values for randomness are 'error', 'different', or 'same'. Got "
+            f"{randomness}",
+        )
 
 
 def vmapped_call(

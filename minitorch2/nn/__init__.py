@@ -69,6 +69,7 @@ from minitorch2.nn.batch_normalization import (
     BatchNorm1d,
     BatchNorm2d,
     BatchNorm3d,
+    CrossMapLRN2d,
     GroupNorm,
     InstanceNorm1d,
     InstanceNorm2d,
@@ -76,6 +77,7 @@ from minitorch2.nn.batch_normalization import (
     LocalResponseNorm,
 )
 from minitorch2.nn.containers import (
+    Container,
     ModuleDict,
     ModuleList,
     ParameterDict,

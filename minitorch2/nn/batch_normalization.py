@@ -189,6 +189,34 @@ class LocalResponseNorm(Module):
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
+class CrossMapLRN2d(LocalResponseNorm):
+    """LocalResponseNorm of images [N, C, H, W] as Torch 7 computed it.
+
+    The window of channel c has (size + 1) // 2 channels to each side, c counted for both; the first
+    channel stays in the window of every later one. The gradient is the derivative of that; torch's
+    own backward takes other windows than its forward.
+    """
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1):
+        super().__init__(size, alpha, beta, k)
+
+    def forward(self, input: Any) -> Any:
+        if input.ndim != 4:
+            raise ArgumentValueError(
+                f"CrossMapLRN2d of an input of shape {list(input.shape)}",
+                f"CrossMapLRN2d: Expected input to be 4D, got {input.ndim}D instead.",
+                "LocalResponseNorm takes other numbers of dimensions",
+            )
+        side, channels = (self.size + 1) // 2, input.shape[1]
+        squares = input * input
+        sums = F.pad(squares, (0, 0, 0, 0, side, side - 1)).cumsum(1)
+        total = sums.narrow(1, 2 * side - 1, channels) - sums.narrow(1, 0, channels)
+        if channels > side:
+            first = squares.narrow(1, 0, 1).expand(-1, channels - side, -1, -1)
+            total = total + F.pad(first, (0, 0, 0, 0, side, 0))
+        return input * (total * (self.alpha / self.size) + self.k) ** -self.beta
+
+
 class GroupNorm(Module):
     """Each sample's groups of channels to mean 0 and variance 1."""
 

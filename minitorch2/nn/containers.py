@@ -15,6 +15,7 @@ Source: torch.nn's containers.
 
 import itertools
 import operator
+import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -30,6 +31,21 @@ def _position(index: Any, count: int) -> int:
     if not -count <= at < count:
         raise IndexError(f"index {at} is out of range")
     return at % count
+
+
+class Container(Module):
+    """A module with the given modules; any Module can do that."""
+
+    def __init__(self, **kwargs: Any):
+        warnings.warn(
+            "`nn.Container` is deprecated. All of its functionality is now implemented in "
+            "`nn.Module`. Subclass that instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        super().__init__()
+        for name, module in kwargs.items():
+            self.add_module(name, module)
 
 
 class Sequential(Module):

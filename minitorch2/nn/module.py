@@ -35,6 +35,7 @@ from minitorch2.nn.parameter import Buffer, Parameter
 from minitorch2.swapping import swap_tensors
 from minitorch2.tensors import Tensor
 
+COMPILERS: dict[str, Callable[..., Any]] = {}  # "compile": the balcony's, which stands above
 TABLES = ("_parameters", "_buffers", "_modules")
 HOOKS = (
     "_forward_pre_hooks",
@@ -70,6 +71,7 @@ class Module(HookRegistry):
     _version = 1
     dump_patches = False
     call_super_init = False  # whether __init__ goes on to the next class of several
+    _compiled_call_impl: Callable[..., Any] | None = None
     _is_full_backward_hook: bool | None = None  # False with the older backward hooks
 
     def __init__(self, *args: Any, **kwargs: Any):
@@ -99,6 +101,8 @@ class Module(HookRegistry):
     # ---- calling -----------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._compiled_call_impl is not None:
+            return self._compiled_call_impl(*args, **kwargs)
         if (
             self._forward_pre_hooks
             or self._forward_hooks
@@ -108,6 +112,18 @@ class Module(HookRegistry):
         ):
             return call_with_hooks(self, args, kwargs)
         return self.forward(*args, **kwargs)
+
+    def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
+        """A call as it is without `compile`."""
+        return call_with_hooks(self, args, kwargs)
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Compile what a call of this module does, hooks too; arguments as torch.compile's."""
+        self._compiled_call_impl = COMPILERS["compile"](self._call_impl, *args, **kwargs)
+
+    def __getstate__(self) -> Any:
+        """The instance's dict; copies and what is loaded from a file are not compiled."""
+        return {key: each for key, each in self.__dict__.items() if key != "_compiled_call_impl"}
 
     # ---- the registry ------------------------------------------------------------------------
 
@@ -373,9 +389,9 @@ class Module(HookRegistry):
         fn(self)
         return self
 
-    def _apply(self, fn: Callable[[Tensor], Tensor]) -> "Module":
-        """Replace the data of every parameter and buffer by `fn(data)`."""
-        for module in self.children():
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "Module":
+        """Replace the data of every parameter and buffer by `fn(data)`; `recurse`: below too."""
+        for module in self.children() if recurse else ():
             module._apply(fn)
         for name, parameter in self._parameters.items():
             if parameter is not None:
@@ -446,8 +462,13 @@ class Module(HookRegistry):
         return self.to(device="cuda" if device is None else f"cuda:{device}")
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> "Module":
-        """Give all parameters and buffers fresh memory on a device, without their values."""
-        return self._apply(lambda tensor: tensor.new_empty(tuple(tensor.shape), device=device))
+        """Give all parameters and buffers fresh memory on a device, without their values.
+
+        `recurse=False`: those of the modules below stay where they are.
+        """
+        return self._apply(
+            lambda tensor: tensor.new_empty(tuple(tensor.shape), device=device), recurse
+        )
 
     def share_memory(self) -> "Module":
         """Nothing to do: parameters of one process are already shared by its threads."""

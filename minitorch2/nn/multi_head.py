@@ -11,7 +11,7 @@ from typing import Any
 from minitorch2.creation import empty
 from minitorch2.errors import ArgumentValueError
 from minitorch2.nn import init
-from minitorch2.nn.functional.multi_head import attention_of_heads
+from minitorch2.nn.functional.multi_head import attention_of_heads, trusts_hint
 from minitorch2.nn.linear import NonDynamicallyQuantizableLinear
 from minitorch2.nn.module import Module
 from minitorch2.nn.parameter import Parameter
@@ -104,18 +104,14 @@ class MultiheadAttention(Module):
         """The attention of each query, and how much of each key went into it.
 
         A true element of a mask forbids; a floating mask is added. `is_causal` is a hint that
-        `attn_mask` is the causal mask, which has to be given all the same.
+        `attn_mask` is the causal mask, which has to be given all the same; without need_weights
+        and key_padding_mask nobody looks at it.
         """
         single = query.ndim == 2
         inputs = [x.unsqueeze(0) if single else x for x in (query, key, value)]
         if not single and not self.batch_first:
             inputs = [x.transpose(0, 1) for x in inputs]
-        if is_causal and attn_mask is None:
-            raise ArgumentValueError(
-                "MultiheadAttention.forward(is_causal=True)",
-                "Need attn_mask if specifying the is_causal hint.",
-                "pass attn_mask=nn.Transformer.generate_square_subsequent_mask(length)",
-            )
+        causal = trusts_hint(is_causal, attn_mask, key_padding_mask, need_weights)
         bias: Any = self.in_proj_bias
         biases = [None if bias is None else self._third(bias, part) for part in range(3)]
         result, weights = attention_of_heads(
@@ -125,6 +121,7 @@ class MultiheadAttention(Module):
             (attn_mask, key_padding_mask),
             self.dropout if self.training else 0.0,
             (self.bias_k, self.bias_v, self.add_zero_attn),
+            causal=causal,
         )
         if single:
             result = result.squeeze(0)

@@ -1,5 +1,7 @@
 """torch.func beside torch's: vmap, grad, vjp, jvp, Jacobians, ensembles, nested in each other."""
 
+import warnings
+
 import numpy
 import pytest
 
@@ -367,3 +369,27 @@ def test_functional_call_strict_counts_tied_names_once():
             t.func.functional_call(
                 _tied(t), one, (numbers(t, 3, 2),), strict=True, tie_weights=False
             )
+
+
+@pytest.mark.parametrize("randomness", ["error", "same", "different", "none"])
+def test_jacfwd_draws_as_told(randomness):
+    """Whether the tangents of one Jacobian meet the same random factor; or the refusal."""
+    found = []
+    for t in (minitorch2, torch):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                drawn, aux = t.func.jacfwd(
+                    lambda x, t=t: (x * t.rand(()), [x + 1]),
+                    has_aux=True,
+                    randomness=randomness,
+                )(t.ones(3))
+        except RuntimeError as refusal:
+            found.append(str(refusal).rsplit("Only", 1)[-1].split(".")[0][:40])
+            continue
+        diagonal = drawn.diagonal()
+        found.append((bool((diagonal == diagonal[0]).all()), aux[0].tolist()))
+    if randomness in ("same", "different"):
+        assert found[0] == found[1] == (randomness == "same", [2.0] * 3)
+    else:
+        assert all(isinstance(each, str) for each in found)

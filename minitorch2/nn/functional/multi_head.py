@@ -11,9 +11,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from minitorch2.creation import zeros
+from minitorch2.creation import ones, zeros
 from minitorch2.dtypes import bool as bool_dtype
-from minitorch2.errors import ShapeError
+from minitorch2.errors import OperationError, ShapeError
 from minitorch2.nn.functional.lookups import linear
 from minitorch2.nn.functional.padding import pad
 from minitorch2.nn.functional.rows import row
@@ -29,6 +29,7 @@ def attention_of_heads(
     dropout_p: float = 0.0,
     extra: tuple[Any, Any, bool] = (None, None, False),
     static: tuple[Any, Any] = (None, None),
+    causal: bool = False,
 ) -> tuple[Any, Any]:
     """Attention of batches: the result [N, L, E] and the weights [N, heads, L, S].
 
@@ -36,7 +37,8 @@ def attention_of_heads(
     last projection's weight and bias. `masks` are what may not be looked at, or what is added:
     [L, S] or [N * heads, L, S], and [N, S] of the keys. `extra` is a key and a value [1, 1, E] that
     each sequence gets, and whether it gets one of zeros. `static` are keys and values
-    [N * heads, S, D] that take the place of the projected ones.
+    [N * heads, S, D] that take the place of the projected ones. `causal` puts the causal mask in
+    the place of the one given, which it is said to be.
     """
     attn_mask, padding = masks
     if attn_mask is not None and attn_mask.ndim == 3:
@@ -56,6 +58,8 @@ def attention_of_heads(
         k, v = (_cat((x, zeros(*x.shape[:2], 1, x.shape[3], dtype=x.dtype)), 2) for x in (k, v))
         added += 1
     scores = q @ k.mT / math.sqrt(q.shape[-1])  # [N, heads, L, S]
+    if causal:
+        attn_mask, added = ones(*scores.shape[-2:], dtype=bool_dtype).triu(1), 0
     for mask in (attn_mask, padding):
         if mask is not None:
             mask = pad(mask, (0, added)) if added else mask
@@ -67,6 +71,21 @@ def attention_of_heads(
 def _split(x: Any, heads: int) -> Any:
     """[N, T, E] as [N, heads, T, E / heads]."""
     return x.unflatten(-1, (heads, -1)).transpose(1, 2)
+
+
+def trusts_hint(is_causal: bool, attn_mask: Any, padding: Any, need_weights: bool) -> bool:
+    """Whether the causal mask is taken without a look at the mask that is said to be causal.
+
+    As torch does, where neither weights nor the padding of keys need a mask; OperationError for a
+    hint without a mask.
+    """
+    if is_causal and attn_mask is None:
+        raise OperationError(
+            "multi-head attention with is_causal=True",
+            "Need attn_mask if specifying the is_causal hint.",
+            "pass attn_mask=nn.Transformer.generate_square_subsequent_mask(length)",
+        )
+    return is_causal and padding is None and not need_weights
 
 
 def multi_head_attention_forward(
@@ -98,8 +117,9 @@ def multi_head_attention_forward(
 ) -> tuple[Any, Any]:
     """Attention as nn.MultiheadAttention computes it, from its weights; [L, N, E] or [L, E].
 
-    `is_causal` is a hint that the mask given is the causal one; the mask is what counts.
+    `is_causal` is a hint that the mask given is the causal one (see `trusts_hint`).
     """
+    causal = trusts_hint(is_causal, attn_mask, key_padding_mask, need_weights)
     if query.shape[-1] != embed_dim_to_check:
         raise ShapeError(
             "multi_head_attention_forward()",
@@ -121,6 +141,7 @@ def multi_head_attention_forward(
         dropout_p if training else 0.0,
         (bias_k, bias_v, add_zero_attn),
         (static_k, static_v),
+        causal,
     )
     result = result.squeeze(0) if single else result.transpose(0, 1)
     if not need_weights:
