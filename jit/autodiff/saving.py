@@ -98,10 +98,11 @@ class Reason:
 
     def facts(self) -> dict[str, object]:
         """The reason as plain data."""
+        origin = self.maker.origin if self.maker is not None else None
         return {
             "value": str(self.value), "type": str(self.value.type), "bytes": self.bytes,
             "microseconds": round(self.microseconds, 1), "saved": self.saved,
-            "lines": [str(span) for span in self.maker.origin.spans] if self.maker else [],
+            "lines": [str(span) for span in origin.spans] if origin is not None else [],
             "made_by": str(self.maker).partition(" = ")[2] if self.maker else "an input",
         }  # fmt: skip
 

@@ -16,6 +16,7 @@ from minitorch2.optim.optimizer import (
     decayed,
     new_step,
     require,
+    rounded_beside,
     zeros_like_parameter,
 )
 
@@ -67,7 +68,8 @@ class Adagrad(Optimizer):
     def update(self, parameter: Any, grad: Any, state: dict, group: dict) -> None:
         step = counted(state)
         grad = decayed(grad, parameter, group["weight_decay"])
-        size = group["lr"] / (1 + (step - 1) * group["lr_decay"])
+        lr = group["lr"]
+        size = lr / rounded_beside(lr, 1 + (step - 1) * group["lr_decay"])
         total = state["sum"]
         total.add_(grad * grad)
         parameter.sub_(grad / (total.sqrt() + group["eps"]) * size)

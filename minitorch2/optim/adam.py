@@ -17,6 +17,7 @@ from minitorch2.optim.optimizer import (
     counted,
     new_step,
     require,
+    rounded_beside,
     square_root,
     zeros_like_parameter,
 )
@@ -90,7 +91,7 @@ class Adam(Optimizer):
             largest = state["max_exp_avg_sq"]
             square = largest.copy_(largest.maximum(square))
         # The averages started at zero; dividing by 1 - beta^step makes up for it.
-        size = lr / (1 - beta1**step)
+        size = lr / rounded_beside(lr, 1 - beta1**step)
         scale = square_root(1 - beta2**step)
         parameter.sub_(mean / (square.sqrt() / scale + group["eps"]) * size)
 

@@ -17,6 +17,7 @@ from minitorch2.optim.optimizer import (
     counted,
     new_step,
     require,
+    rounded_beside,
     zeros_like_parameter,
 )
 
@@ -88,7 +89,8 @@ class Adamax(_AdamLike):
         mean, largest = state["exp_avg"], state["exp_inf"]
         mean.lerp_(grad, 1 - beta1)
         largest.copy_((largest * beta2).maximum(grad.abs() + group["eps"]))
-        parameter.sub_(mean / largest * (group["lr"] / (1 - beta1**step)))
+        lr = group["lr"]
+        parameter.sub_(mean / largest * (lr / rounded_beside(lr, 1 - beta1**step)))
 
 
 class NAdam(_AdamLike):

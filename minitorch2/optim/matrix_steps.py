@@ -12,7 +12,10 @@ from typing import Any
 from minitorch2.creation import zeros
 from minitorch2.dtypes import bfloat16, finfo, float32
 from minitorch2.errors import ArgumentValueError
+from minitorch2.ops.table import lookup
 from minitorch2.optim.optimizer import Optimizer, new_step, require, zeros_like_parameter
+
+_where = lookup("where").public
 
 
 class Adafactor(Optimizer):
@@ -72,7 +75,9 @@ class Adafactor(Optimizer):
         step += 1
         eps1 = finfo(parameter.dtype).eps if eps1 is None else eps1
         forget = step ** group["beta2_decay"]  # 1 - beta2
-        rho = (1 / step.sqrt()).clamp(max=group["lr"])
+        rho = 1 / step.sqrt()
+        # The smaller of both, said so that a rate that changes is an input of compiled steps.
+        rho = _where(rho - group["lr"] > 0, group["lr"], rho)
         size = parameter.norm() / parameter.numel() ** 0.5
         alpha = size.clamp(min=eps2) * rho
         if group["weight_decay"] != 0:
@@ -150,7 +155,9 @@ class Muon(Optimizer):
         else:
             lr = group["lr"] * math.sqrt(max(1, rows / columns))
         parameter.mul_(1 - group["lr"] * group["weight_decay"])
-        parameter.add_(found.to(parameter.dtype), alpha=-lr)
+        # Of 16 bits the step is rounded once, after the difference.
+        wide = parameter.to(float32) if parameter.dtype.itemsize == 2 else parameter
+        parameter.copy_(wide - found.to(wide.dtype) * lr)
 
 
 def orthogonalized(

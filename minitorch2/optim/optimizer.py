@@ -471,6 +471,13 @@ def counted(state: dict[str, Any]) -> Any:
     return step.item()
 
 
+def rounded_beside(rate: Any, value: Any) -> Any:
+    """What was computed from a count, as it is beside a rate: a number is rounded to the dtype of
+    a rate that is a tensor, and so must a count be that is a tensor of double precision."""
+    both = isinstance(rate, Tensor) and isinstance(value, Tensor)
+    return value.to(rate.dtype) if both else value
+
+
 def square_root(value: Any) -> Any:
     """The square root of a number or of a tensor."""
     return math.sqrt(value) if isinstance(value, float) else value.sqrt()
