@@ -36,14 +36,14 @@ def _position(index: Any, count: int) -> int:
 class Container(Module):
     """A module with the given modules; any Module can do that."""
 
-    def __init__(self, **kwargs: Any):
+    def __init__(self, *args: Any, **kwargs: Any):
         warnings.warn(
             "`nn.Container` is deprecated. All of its functionality is now implemented in "
             "`nn.Module`. Subclass that instead.",
             FutureWarning,
             stacklevel=2,
         )
-        super().__init__()
+        super().__init__(*args)
         for name, module in kwargs.items():
             self.add_module(name, module)
 

@@ -132,6 +132,20 @@ def test_channel_shuffle(name, size, groups):
         )
 
 
+@pytest.mark.parametrize("size", [(2, 3), (0,), (5, 5, 5)], ids=str)
+def test_normalize_writes_into_what_is_given(size):
+    def call(t, F):
+        target = t.empty(*size, dtype=t.float64)
+        found = F.normalize(numbers(t, 2, 3).detach(), 1.5, dim=0, out=target)
+        assert found is target
+        return (target,)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the target's new size
+        same(call)
+    same(lambda t, F: (F.normalize(numbers(t, 2, 3), out=t.empty(2, 3, dtype=t.float64)),))
+
+
 @pytest.mark.parametrize("channels", [1, 2, 6, 9])
 @pytest.mark.parametrize("size", [2, 3, 4, 5, 7])
 def test_cross_map_lrn(size, channels):

@@ -12,6 +12,7 @@ from minitorch2.dtypes import float32
 from minitorch2.errors import ArgumentValueError, OperationError
 from minitorch2.nn.functional.padding import pad
 from minitorch2.nn.functional.rows import row
+from minitorch2.ops.outputs import into
 
 layer_norm, rms_norm = row("layer_norm"), row("rms_norm")
 _normalize, _squared_difference = row("normalize"), row("squared_difference")
@@ -19,7 +20,8 @@ _normalize, _squared_difference = row("normalize"), row("squared_difference")
 
 def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Any:
     """input divided by its p-norm along `dim`, or by `eps` where the norm is smaller."""
-    return _normalize(input, p, dim, eps, out=out)
+    found = _normalize(input, p, dim, eps)
+    return found if out is None else into("normalize", out, found)
 
 
 def _along_channels(vector: Any, ndim: int) -> Any:
