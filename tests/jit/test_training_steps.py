@@ -139,7 +139,7 @@ def test_a_schedule_recompiles_nothing(optimizer, as_tensor):
     assert compiled[1][3:] == [compiled[1][3]] * 5
 
 
-def test_a_grad_scaler_skips_steps_inside_the_graph():
+def test_a_grad_scaler_skips_the_steps_that_eager_skips():
     def run(backend):
         net, opt, x = made("AdamW")
         scaler = torch.amp.GradScaler("cpu", init_scale=8.0, growth_interval=3)
