@@ -140,6 +140,13 @@ def _solve(mode: VmapMode, row: Any, args: tuple) -> Any:
     return op("squeeze", found, (-1,)) if vector else found
 
 
+def _pinv_above(mode: VmapMode, row: Any, args: tuple) -> Any:
+    """Bounds lie beside the singular values, of which a matrix has one dimension."""
+    x, bound, hermitian = args
+    bounds = with_ndim(mode.spread(bound), x.ndim - 1)
+    return call(row, (mode.spread(x), bounds, hermitian))
+
+
 def _rebase(mode: VmapMode, row: Any, args: tuple) -> Any:
     return call(row, (mode.spread(args[0]), mode.spread(args[1])))
 
@@ -172,6 +179,7 @@ OWN.update(
     max_pool=_max_pool,
     cat=_cat,
     linalg_solve=_solve,
+    linalg_pinv_above=_pinv_above,
     rebase=_rebase,
     copy_=_copy,
 )

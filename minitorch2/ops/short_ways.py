@@ -227,7 +227,7 @@ def install(op: Op) -> bool:
 
 def has_one(op: Op) -> bool:
     """Whether the row has a short way."""
-    return op.short is not _no_short_way
+    return getattr(op, "short", _no_short_way) is not _no_short_way
 
 
 def _no_short_way(*operands: Any) -> None:

@@ -44,7 +44,7 @@ READS_VALUES = {
     "repeat_interleave",
 }
 # Views that ask for strides: a batch between the dimensions gives a sample other strides.
-LAID_OUT = {"as_strided", "view_as_complex"}
+LAID_OUT = {"as_strided", "view_as_complex", "view_dtype"}
 
 
 def leaves(value):
