@@ -180,7 +180,7 @@ def _accumulate(machine: Machine, leaf: TensorValue, gradient: Tensor, taken: se
             total = machine.run_lowered(operator.add, [old.fake, gradient], {})
             machine.run_lowered(lambda: call(lookup("copy_"), (old.fake, total, False)), [], {})
             return
-        if id(gradient.storage) in taken:
+        if id(gradient.storage) in taken or not gradient.layout.is_dense():
             shared = gradient
             gradient = machine.run_lowered(lambda: call(lookup("clone"), (shared,)), [], {})
         taken.add(id(gradient.storage))

@@ -8,17 +8,33 @@ scale halves then, and doubles after `growth_interval` good steps.
     scaler.step(optimizer)
     scaler.update()
 
+The scale, the count of good steps and what overflowed are tensors. Eagerly Python asks whether a
+step is left out; a captured step is made and then taken back where it overflowed, so that a whole
+training step is one graph.
+
 Source: Micikevicius et al. 2018, "Mixed Precision Training"; torch.amp.GradScaler.
 """
 
 from typing import Any
 
 from minitorch2.autograd.modes import no_grad
-from minitorch2.creation import full
+from minitorch2.creation import full, ones, zeros
+from minitorch2.dispatch import is_compiling
+from minitorch2.dtypes import bool as bool_dtype
+from minitorch2.dtypes import float32, float64, int32
 from minitorch2.errors import OperationError
+from minitorch2.ops.table import lookup
+from minitorch2.optim.conditional import step_unless
 from minitorch2.tensors import Tensor
 
-READY, UNSCALED, STEPPED = "ready", "unscaled", "stepped"
+_where = lookup("where").public
+
+
+class _Unscaled:
+    """An optimizer whose gradients were unscaled since the last update()."""
+
+    def __init__(self, optimizer: Any, overflow: Any):
+        self.optimizer, self.overflow, self.stepped = optimizer, overflow, False
 
 
 class GradScaler:
@@ -34,11 +50,11 @@ class GradScaler:
         enabled: bool = True,
     ):
         self._enabled = enabled and device == "cpu"
-        self._scale, self._good_steps = float(init_scale), 0
+        self._scale = full((), float(init_scale), dtype=float32)
+        self._good_steps = zeros((), dtype=int32)
         self._growth_factor, self._backoff_factor = growth_factor, backoff_factor
         self._growth_interval = growth_interval
-        self._stages: dict[int, str] = {}
-        self._overflows: dict[int, bool] = {}
+        self._unscaled: list[_Unscaled] = []
 
     def is_enabled(self) -> bool:
         """Whether it does anything."""
@@ -46,7 +62,7 @@ class GradScaler:
 
     def get_scale(self) -> float:
         """The scale now; 1 when disabled."""
-        return self._scale if self._enabled else 1.0
+        return self._scale.item() if self._enabled else 1.0
 
     def get_growth_factor(self) -> float:
         """What the scale grows by."""
@@ -65,80 +81,125 @@ class GradScaler:
         if not self._enabled:
             return outputs
         if isinstance(outputs, Tensor):
-            return outputs * full((), self._scale).to(outputs.dtype)
+            return outputs * self._scale
         return type(outputs)(self.scale(item) for item in outputs)
 
     def unscale_(self, optimizer: Any) -> None:
         """Divide the optimizer's gradients by the scale; at most once between updates."""
         if not self._enabled:
             return
-        stage = self._stages.get(id(optimizer), READY)
-        if stage != READY:
+        known = self._known(optimizer)
+        if known is not None:
             raise OperationError(
                 "GradScaler.unscale_()",
-                "unscale_() has already been called on this optimizer since the last update()."
-                if stage == UNSCALED
-                else "unscale_() is being called after step().",
+                "unscale_() is being called after step()."
+                if known.stepped
+                else "unscale_() has already been called on this optimizer since the last "
+                "update().",
                 "call update() once in each iteration",
             )
-        found = False
+        self._unscale(optimizer)
+
+    def _known(self, optimizer: Any) -> _Unscaled | None:
+        for known in self._unscaled:
+            if known.optimizer is optimizer:
+                return known
+        return None
+
+    def _unscale(self, optimizer: Any) -> _Unscaled:
         with no_grad():
+            finite = ones((), dtype=bool_dtype)
+            inverse = (1.0 / self._scale.to(float64)).to(float32)
+            if not is_compiling():
+                inverse = inverse.item()  # the same products, sooner
             for group in optimizer.param_groups:
                 for parameter in group["params"]:
                     if parameter.grad is not None:
-                        parameter.grad.mul_(1.0 / self._scale)
-                        found |= not bool(parameter.grad.isfinite().all())
-        self._overflows[id(optimizer)] = found
-        self._stages[id(optimizer)] = UNSCALED
+                        gradient = parameter.grad
+                        finite = finite & gradient.isfinite().all()
+                        # With 16 bits the inverse could vanish: the product is one of 32.
+                        if gradient.dtype.itemsize == 2:
+                            gradient.copy_(gradient.float() * inverse)
+                        else:
+                            gradient.mul_(inverse)
+        found = _Unscaled(optimizer, ~finite)
+        self._unscaled.append(found)
+        return found
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """Unscale if that has not been done, and step unless a gradient is not finite."""
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
-        stage = self._stages.get(id(optimizer), READY)
-        if stage == STEPPED:
+        known = self._known(optimizer)
+        if known is None:
+            known = self._unscale(optimizer)
+        elif known.stepped:
             raise OperationError(
                 "GradScaler.step()",
                 "step() has already been called since the last update().",
                 "call update() once in each iteration",
             )
-        if stage == READY:
-            self.unscale_(optimizer)
-        self._stages[id(optimizer)] = STEPPED
-        return None if self._overflows[id(optimizer)] else optimizer.step(*args, **kwargs)
+        known.stepped = True
+        if is_compiling() and not (args or kwargs) and step_unless(optimizer, known.overflow):
+            return None
+        return None if bool(known.overflow) else optimizer.step(*args, **kwargs)
 
     def update(self, new_scale: Any = None) -> None:
         """Set the scale for the next iteration."""
         if not self._enabled:
             return
-        if new_scale is not None:
-            self._scale = float(new_scale)
-        elif not self._overflows:
-            raise OperationError(
-                "GradScaler.update()",
-                "No inf checks were recorded prior to update.",
-                "call step(optimizer) or unscale_(optimizer) first",
-            )
-        elif any(self._overflows.values()):
-            self._scale *= self._backoff_factor
-            self._good_steps = 0
-        else:
-            self._good_steps += 1
-            if self._good_steps == self._growth_interval:
-                self._scale *= self._growth_factor
-                self._good_steps = 0
-        self._stages, self._overflows = {}, {}
+        with no_grad():
+            if isinstance(new_scale, Tensor):
+                self._scale.copy_(new_scale.reshape(()))
+            elif new_scale is not None:
+                self._scale.fill_(float(new_scale))
+            elif not self._unscaled:
+                raise OperationError(
+                    "GradScaler.update()",
+                    "No inf checks were recorded prior to update.",
+                    "call step(optimizer) or unscale_(optimizer) first",
+                )
+            else:
+                self._update()
+        self._unscaled = []
+
+    def _update(self) -> None:
+        """Shrink the scale after an overflow, grow it after enough steps without one."""
+        overflow = self._unscaled[0].overflow
+        for known in self._unscaled[1:]:
+            overflow = overflow | known.overflow
+        if not is_compiling():
+            self._update_numbers(bool(overflow))
+            return
+        precise, steps = self._scale.to(float64), self._good_steps + 1
+        enough = steps == self._growth_interval
+        grown = (precise * self._growth_factor).to(float32)
+        grown = _where(enough & grown.isfinite(), grown, self._scale)
+        shrunk = (precise * self._backoff_factor).to(float32)
+        self._scale.copy_(_where(overflow, shrunk, grown))
+        self._good_steps.copy_(_where(overflow | enough, 0, steps))
+
+    def _update_numbers(self, overflow: bool) -> None:
+        """The same where Python may look at the numbers, in a third of the time."""
+        scale, steps = self._scale.item(), 0 if overflow else self._good_steps.item() + 1
+        if overflow:
+            self._scale.fill_(scale * self._backoff_factor)
+        elif steps == self._growth_interval:
+            steps, grown = 0, full((), scale * self._growth_factor, dtype=float32)
+            if grown.isfinite():
+                self._scale.copy_(grown)
+        self._good_steps.fill_(steps)
 
     def state_dict(self) -> dict[str, Any]:
         """What `load_state_dict` needs to go on."""
         if not self._enabled:
             return {}
         return {
-            "scale": self._scale,
+            "scale": self._scale.item(),
             "growth_factor": self._growth_factor,
             "backoff_factor": self._backoff_factor,
             "growth_interval": self._growth_interval,
-            "_growth_tracker": self._good_steps,
+            "_growth_tracker": self._good_steps.item(),
         }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -152,8 +213,8 @@ class GradScaler:
                 "instance of GradScaler.",
                 "save from an enabled one",
             )
-        self._scale = state_dict["scale"]
+        self._scale = full((), float(state_dict["scale"]), dtype=float32)
         self._growth_factor = state_dict["growth_factor"]
         self._backoff_factor = state_dict["backoff_factor"]
         self._growth_interval = state_dict["growth_interval"]
-        self._good_steps = state_dict["_growth_tracker"]
+        self._good_steps = full((), int(state_dict["_growth_tracker"]), dtype=int32)

@@ -11,6 +11,7 @@ rmsprop          RMSprop
 adagrad          Adagrad and Adadelta
 rprop            Rprop and ASGD
 matrix_steps     Adafactor and Muon
+conditional      a step that tensors decide to take back
 lbfgs            LBFGS, with its line search
 lr_scheduler     schedules of the learning rate
 swa_utils        averages of weights

@@ -34,8 +34,8 @@ from minitorch2.tensors import Tensor
 _view_as_real, _view_as_complex = (lookup(f"view_as_{kind}").public for kind in ("real", "complex"))
 
 
-_EVERY_PRE: dict[int, Callable] = {}  # hooks on every optimizer's step
-_EVERY_POST: dict[int, Callable] = {}
+EVERY_PRE: dict[int, Callable] = {}  # hooks on every optimizer's step
+EVERY_POST: dict[int, Callable] = {}
 HOOKS = (
     "_step_pre_hooks",
     "_step_post_hooks",
@@ -58,12 +58,12 @@ required = _Required()
 
 def register_optimizer_step_pre_hook(hook: Callable) -> RemovableHandle:
     """Call `hook(optimizer, args, kwargs)` before each step of every optimizer."""
-    return RemovableHandle(_EVERY_PRE, hook)
+    return RemovableHandle(EVERY_PRE, hook)
 
 
 def register_optimizer_step_post_hook(hook: Callable) -> RemovableHandle:
     """Call `hook(optimizer, args, kwargs)` after each step of every optimizer."""
-    return RemovableHandle(_EVERY_POST, hook)
+    return RemovableHandle(EVERY_POST, hook)
 
 
 def with_hooks(step: Callable) -> Callable:
@@ -71,7 +71,7 @@ def with_hooks(step: Callable) -> Callable:
 
     @functools.wraps(step)
     def hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
-        for hook in [*_EVERY_PRE.values(), *self._step_pre_hooks.values()]:
+        for hook in [*EVERY_PRE.values(), *self._step_pre_hooks.values()]:
             changed = hook(self, args, kwargs)
             if changed is None:
                 continue
@@ -82,7 +82,7 @@ def with_hooks(step: Callable) -> Callable:
                 )
             args, kwargs = changed
         found = step(self, *args, **kwargs)
-        for hook in [*self._step_post_hooks.values(), *_EVERY_POST.values()]:
+        for hook in [*self._step_post_hooks.values(), *EVERY_POST.values()]:
             hook(self, args, kwargs)
         return found
 
@@ -192,6 +192,10 @@ class Optimizer:
         """The state of a parameter before its first update; to be overridden."""
         return {}
 
+    def resting_state(self, parameter: Any, group: dict[str, Any]) -> dict[str, Any] | None:
+        """A state whose next update is the same as a first one; None if only no state is."""
+        return self.init_state(parameter, group)
+
     def update(
         self, parameter: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
@@ -220,15 +224,11 @@ class Optimizer:
 
     def _update_one(self, parameter: Any, group: dict[str, Any]) -> None:
         state = self.state[parameter]
-        is_complex = parameter.dtype.is_complex
         if not state:
-            made = self.init_state(_parts(parameter), group)
-            state.update(_joined(made, {}, parameter) if is_complex else made)
+            state.update(made_with(self.init_state, parameter, group))
         grad = -parameter.grad if group.get("maximize") else parameter.grad
-        if is_complex:
-            self._update_parts(parameter, grad, state, group)
-        else:
-            self.update(parameter, grad, state, group)
+        update = self._update_parts if parameter.dtype.is_complex else self.update
+        update(parameter, grad, state, group)
 
     def _update_parts(self, parameter: Any, grad: Any, state: dict, group: dict) -> None:
         """Update a complex parameter as the real numbers it is made of, its state too."""
@@ -339,6 +339,12 @@ class Optimizer:
                 f"    {key}: {group[key]}\n" for key in sorted(group) if key != "params"
             )
         return text + ")"
+
+
+def made_with(make: Callable, parameter: Any, group: dict[str, Any]) -> Any:
+    """The state that `make` makes for a parameter, a complex one as the real numbers in it."""
+    made = make(_parts(parameter), group)
+    return _joined(made, {}, parameter) if made and parameter.dtype.is_complex else made
 
 
 def _parts(value: Any) -> Any:

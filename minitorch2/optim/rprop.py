@@ -10,6 +10,7 @@ Source: Riedmiller & Braun 1993; Polyak & Juditsky 1992; torch.optim.
 from typing import Any
 
 from minitorch2.creation import full_like, ones, tensor
+from minitorch2.dispatch import is_compiling
 from minitorch2.dtypes import float32, float64
 from minitorch2.ops.table import lookup
 from minitorch2.optim.optimizer import (
@@ -64,6 +65,7 @@ class Rprop(Optimizer):
         }
 
     def update(self, parameter: Any, grad: Any, state: dict, group: dict) -> None:
+        start_again(state, "step_size", group["lr"])
         state["step"] += 1
         (shrink, grow), (least, most) = group["etas"], group["step_sizes"]
         size, before = state["step_size"], state["prev"]
@@ -115,6 +117,7 @@ class ASGD(Optimizer):
         }
 
     def update(self, parameter: Any, grad: Any, state: dict, group: dict) -> None:
+        start_again(state, "eta", group["lr"])
         eta, mu, average, step = state["eta"], state["mu"], state["ax"], state["step"]
         step += 1
         grad = decayed(grad, parameter, group["weight_decay"])
@@ -124,3 +127,11 @@ class ASGD(Optimizer):
         lr = group["lr"]
         eta.copy_(lr / ((1 + group["lambd"] * lr * step.to(float64)) ** group["alpha"]))
         mu.copy_(1 / (step - group["t0"]).clamp(min=1))
+
+
+def start_again(state: dict, name: str, lr: Any) -> None:
+    """What starts from the rate does so at the first update, which in a compiled step may come
+    later than the state: the step that made it was taken back."""
+    if is_compiling():
+        value = state[name]
+        value.copy_(_where(state["step"] == 0, lr, value))

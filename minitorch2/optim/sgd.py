@@ -9,7 +9,7 @@ Source: Sutskever et al. 2013; torch.optim.SGD.
 from typing import Any
 
 from minitorch2.errors import ArgumentValueError
-from minitorch2.optim.optimizer import Optimizer, decayed, require
+from minitorch2.optim.optimizer import Optimizer, decayed, require, zeros_like_parameter
 
 
 class SGD(Optimizer):
@@ -50,6 +50,13 @@ class SGD(Optimizer):
             "fused": fused,
         }
         super().__init__(params, settings)
+
+    def resting_state(self, parameter: Any, group: dict) -> dict | None:
+        if group["momentum"] == 0:
+            return {}
+        # From zeros the sum starts with the first gradient only if that is not dampened.
+        zeros = {"momentum_buffer": zeros_like_parameter(parameter)}
+        return zeros if group["dampening"] == 0 else None
 
     def update(self, parameter: Any, grad: Any, state: dict, group: dict) -> None:
         grad = decayed(grad, parameter, group["weight_decay"])

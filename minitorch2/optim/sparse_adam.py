@@ -48,6 +48,9 @@ class SparseAdam(Optimizer):
             "exp_avg_sq": zeros_like_parameter(parameter),
         }
 
+    def resting_state(self, parameter: Any, group: dict) -> None:
+        return None  # the count is a number, which no tensor operation takes back
+
     def update(self, parameter: Any, grad: Any, state: dict, group: dict) -> None:
         if not grad.is_sparse:
             raise OperationError(

@@ -158,3 +158,14 @@ def test_the_golden_layer(golden):
         compile_graph(parse_graph(LAYER), KernelOptions(executor="loops"))
     golden(events[1].text, part="fused")
     golden(events[2].text, ext="py", part="source")
+
+
+@pytest.mark.parametrize("dtype", ["f16", "f32", "f64"])
+def test_a_product_of_infinities_is_silent_as_eager_is(dtype):
+    graph = parse_graph(
+        f"graph g(%x: {dtype}[3,3], %y: {dtype}[3,3]) {{\n"
+        f"  %0: {dtype}[3,3] = matmul(%x, %y)\n  return %0\n}}"
+    )
+    x = minitorch2.full((3, 3), float("inf"), dtype=minitorch2.dtypes.from_short(dtype))
+    (found,) = compile_graph(graph, KernelOptions(executor="python"))([x, x * 0])
+    assert found.isnan().all()

@@ -88,3 +88,31 @@ def test_scaler_skips_overflows_and_follows_torch():
             seen.append((scaler.get_scale(), round(p.item(), 5)))
         scales.append(seen)
     assert scales[0] == scales[1]
+
+
+@pytest.mark.parametrize("factors", [(1.7, 0.3), (1e30, 0.5), (2.0, 1e-30)], ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_scales_gradients_and_saved_states_have_the_bits_of_torch(dtype, factors):
+    found = []
+    for library in (torch, minitorch2):
+        p = library.nn.Parameter(library.tensor([1.0, 0.3], dtype=getattr(library, dtype)))
+        optimizer = library.optim.SGD([p], lr=0.0)
+        scaler = library.amp.GradScaler("cpu", 3.3, *factors, growth_interval=2)
+        seen = []
+        for factor in (1.0, 2.0, float("inf"), 1.0, 1.0, 1.0, 1.0, 3.0):
+            optimizer.zero_grad()
+            loss = scaler.scale((p * factor).sum())
+            loss.backward()
+            scaler.unscale_(optimizer)
+            seen.append((str(loss.dtype), loss.item(), p.grad.tolist()))
+            scaler.step(optimizer)
+            scaler.update()
+            seen.append((scaler.get_scale(), scaler.state_dict()))
+        scaler.update(7.1)
+        seen.append(scaler.get_scale())
+        scaler.update(library.tensor(5.3))
+        seen.append(scaler.get_scale())
+        scaler.load_state_dict(seen[1][1])
+        seen.append(scaler.state_dict())
+        found.append(seen)
+    assert found[0] == found[1]

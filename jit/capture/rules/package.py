@@ -32,6 +32,7 @@ PURE = ("minitorch2.nn.functional", "minitorch2.nn.init")
 INLINED = (
     "minitorch2.nn",
     "minitorch2.optim",
+    "minitorch2.amp.grad_scaler",
     "minitorch2.utils",
     "minitorch2.autograd.modes",
     "minitorch2.control_flow",

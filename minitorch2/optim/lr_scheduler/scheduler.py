@@ -30,6 +30,9 @@ def _called(optimizer: Any, args: tuple, kwargs: dict) -> None:
     optimizer._opt_called = True
 
 
+_called.may_run_for_nothing = True  # type: ignore[attr-defined]
+
+
 class LRScheduler:
     """Base class; `last_epoch=-1` starts anew, another number resumes."""
 
