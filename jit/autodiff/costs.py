@@ -19,10 +19,10 @@ import functools
 import math
 from collections.abc import Sequence
 
+from minitorch2.jit.ir.examples import environment_of
 from minitorch2.jit.ir.graph import Graph, Node, Value, values_in
 from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.passes.effects import may_merge
-from minitorch2.jit.shapes.environment import ShapeEnvironment
 from minitorch2.jit.shapes.size_expression import Size
 from minitorch2.jit.syntax import expression
 from minitorch2.ops.table import (
@@ -51,7 +51,7 @@ class Costs:
     """Answers for the values and nodes of one graph."""
 
     def __init__(self, graph: Graph):
-        self.environment = ShapeEnvironment.generic(graph.assumptions)
+        self.environment = environment_of(graph)
         self._known: dict[Value, int] = {}
 
     def elements(self, value: Value) -> int:
@@ -63,9 +63,9 @@ class Costs:
         return found
 
     def _size(self, size: Size) -> int:
-        """A size, or an example of it."""
+        """A size, or an example of it; examples are chosen apart, and may not fit together."""
         self.environment.wrap(size)  # so that its symbols have examples
-        return self.environment.hint(size)
+        return max(self.environment.hint(size), 0)
 
     def bytes_of(self, value: Value) -> int:
         """How much memory a value takes; none for a number."""

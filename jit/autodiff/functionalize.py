@@ -20,9 +20,9 @@ from minitorch2.dispatch import call, origin_scope, state
 from minitorch2.jit.autodiff.control_flow import Controls
 from minitorch2.jit.autodiff.histories import InputNode, frees, lost, reached
 from minitorch2.jit.autodiff.tracer import Tracer
+from minitorch2.jit.ir.examples import environment_of
 from minitorch2.jit.ir.graph import Argument, Graph, Value, values_in
 from minitorch2.jit.ir.graph import Node as GraphNode
-from minitorch2.jit.shapes.environment import ShapeEnvironment
 from minitorch2.jit.shapes.size_expression import Size, SizeExpression
 from minitorch2.jit.shapes.symbolic_size import as_size
 from minitorch2.ops.table import COMPOSITE, CONTROL, lookup
@@ -84,7 +84,7 @@ class Functional:
 
 def functionalize(captured: Graph, requires_grad: Sequence[bool]) -> Functional:
     """Trace a captured graph into primitives. Raises what its ops raise on fakes."""
-    environment = ShapeEnvironment.generic(captured.assumptions)
+    environment = environment_of(captured)
     tracer = Tracer(captured.name, environment, "functionalize")
     tracer.builder.assumptions = list(captured.assumptions)
     inputs = trace_inputs(tracer, captured, requires_grad)

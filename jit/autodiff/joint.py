@@ -22,9 +22,9 @@ from minitorch2.autograd.engine import run_backward
 from minitorch2.dispatch import origin_scope, state
 from minitorch2.jit.autodiff.functionalize import Functional, actual, replay, trace_inputs
 from minitorch2.jit.autodiff.tracer import Tracer
+from minitorch2.jit.ir.examples import environment_of
 from minitorch2.jit.ir.graph import Graph
 from minitorch2.jit.ir.types import TensorType
-from minitorch2.jit.shapes.environment import ShapeEnvironment
 from minitorch2.jit.shapes.symbolic_size import as_size
 from minitorch2.layouts import contiguous_strides
 from minitorch2.tensors import Tensor
@@ -51,7 +51,7 @@ def make_joint(functional: Functional) -> Joint | None:
     if not tangent_outputs or not wanted:
         return None
     graph = functional.graph
-    tracer = Tracer(graph.name, ShapeEnvironment.generic(graph.assumptions), "joint", False)
+    tracer = Tracer(graph.name, environment_of(graph), "joint", False)
     tracer.builder.assumptions = list(graph.assumptions)
     inputs = trace_inputs(tracer, graph, functional.requires_grad)
     before = state.grad_enabled

@@ -7,6 +7,7 @@ Files, in reading order:
     fakes          runs ops on tensors without memory
     inference      result types, asked from the op rows
     hidden_sizes   sizes that a graph needs and no input of it shows
+    examples       sizes to decide by, where a graph's own are not at hand
     printer        graph to text
     parser         text to graph
     verify         the rules a graph keeps

@@ -20,6 +20,7 @@ from typing import NoReturn
 
 from minitorch2.dtypes import dtype
 from minitorch2.errors import Mt2Error, VerificationError
+from minitorch2.jit.ir.examples import environment_of
 from minitorch2.jit.ir.graph import (
     Argument,
     Graph,
@@ -49,7 +50,7 @@ def verify(graph: Graph, environment: ShapeEnvironment | None = None) -> None:
     `environment` answers what the rows ask about symbolic sizes; by default sizes are made up that
     satisfy the graph's own assumptions.
     """
-    environment = environment or ShapeEnvironment.generic(graph.assumptions)
+    environment = environment or environment_of(graph)
     _Check(graph, environment).run(frozenset())
 
 

@@ -24,6 +24,7 @@ from typing import Any
 
 from minitorch2.artifacts import Origin
 from minitorch2.devices import CPU
+from minitorch2.jit.ir.examples import environment_of
 from minitorch2.jit.ir.graph import (
     Argument,
     Graph,
@@ -38,7 +39,6 @@ from minitorch2.jit.ir.graph import (
 )
 from minitorch2.jit.ir.inference import infer_types
 from minitorch2.jit.ir.types import TensorType, Type
-from minitorch2.jit.shapes.environment import ShapeEnvironment
 from minitorch2.ops.table import lookup
 
 
@@ -54,7 +54,7 @@ class Rebuilder:
     def __init__(self, graph: Graph):
         self.graph = graph
         self.nodes: list[Node] = []
-        self.environment = ShapeEnvironment.generic(graph.assumptions)
+        self.environment = environment_of(graph)
         self._definitions: dict[Value, Node] = {}
         self._fresh = 0
 

@@ -25,7 +25,7 @@ from typing import Any
 from minitorch2.artifacts import Origin
 from minitorch2.dispatch import current_origin
 from minitorch2.jit.shapes.conditions import SizeCondition, compare
-from minitorch2.jit.shapes.example_sizes import find_example, generic_example
+from minitorch2.jit.shapes.example_sizes import find_generic_example, generic_example
 from minitorch2.jit.shapes.ranges import Range, bounds, decide
 from minitorch2.jit.shapes.size_expression import (
     Size,
@@ -61,17 +61,19 @@ class ShapeEnvironment:
         self._known: set[SizeCondition] = set()
 
     @staticmethod
-    def generic(assumptions: Iterable[SizeCondition] = ()) -> "ShapeEnvironment":
+    def generic(
+        assumptions: Iterable[SizeCondition] = (), sizes: Iterable[Size] = ()
+    ) -> "ShapeEnvironment":
         """An environment for symbols made elsewhere: any they are, under the assumptions.
 
         Its example values are made up (large, without common factors), and its guards mean nothing.
+        They make each of `sizes` 2 or more, where the assumptions allow it.
         """
         environment = ShapeEnvironment()
         environment._generic = True
         conditions = tuple(assumptions)
-        names = tuple(dict.fromkeys(name for each in conditions for name in each.symbols()))
-        environment.hints.update(find_example(names, conditions) or {})
-        for name in names:
+        environment.hints.update(find_generic_example(conditions, sizes))
+        for name in dict.fromkeys(name for each in conditions for name in each.symbols()):
             environment._adopt(name)
         for condition in conditions:
             environment._assume(condition)

@@ -14,13 +14,14 @@ checked as soon as their symbols have values. It gives up after TRIES values.
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from minitorch2.jit.shapes.conditions import SizeCondition
+from minitorch2.jit.shapes.conditions import SizeCondition, compare
 from minitorch2.jit.shapes.size_expression import Apply, Size
 
 LARGE = 1009
 TRIES = 2000
+MOST_WISHES = 16  # sizes that are kept from being 0 or 1
 
 
 def find_example(
@@ -28,6 +29,32 @@ def find_example(
 ) -> dict[str, int] | None:
     """A value for each name under which every condition holds, or None."""
     return _search(list(names), conditions, _constants(conditions), {}, iter(range(TRIES)))
+
+
+def find_generic_example(
+    conditions: Sequence[SizeCondition], sizes: Iterable[Size]
+) -> dict[str, int]:
+    """Values under which the conditions hold, and each of `sizes` is 2 or more where it can be.
+
+    >>> from minitorch2.jit.shapes.parser import parse_size
+    >>> find_generic_example((), [parse_size("28-6*s0")])
+    {'s0': 4}
+    """
+    kept = tuple(conditions)
+    found = find_example(_names(kept), kept) or {}
+    wanted = (compare(">=", size, 2) for size in sizes)
+    for wish in itertools.islice((w for w in wanted if isinstance(w, SizeCondition)), MOST_WISHES):
+        if found.keys() >= {*wish.symbols()} and _holds(wish, found):
+            kept = (*kept, wish)
+            continue
+        better = find_example(_names((*kept, wish)), (*kept, wish))
+        if better is not None:
+            found, kept = better, (*kept, wish)
+    return found
+
+
+def _names(conditions: Sequence[SizeCondition]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for each in conditions for name in each.symbols()))
 
 
 def generic_example(name: str) -> int:
@@ -78,6 +105,7 @@ def _candidates(name: str, constants: list[int], bindings: dict[str, int]) -> It
     seeds = [prime, prime * period, period, *constants, *bindings.values()]
     seeds += [seed * period for seed in (2, 3, *bindings.values())]
     seeds += [seed + step for seed in seeds for step in (-1, 1)]
+    seeds += range(2, 9)
     yield from sorted(dict.fromkeys(seed for seed in seeds if seed >= 0), key=lambda seed: seed < 2)
 
 

@@ -8,6 +8,7 @@ Source: the rule tables follow JAX autodidax; nothing here repeats what an op ro
 """
 
 from minitorch2.errors import Mt2Error
+from minitorch2.jit.ir.examples import environment_of
 from minitorch2.jit.ir.graph import Graph, Node, values_in
 from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.shapes.environment import ShapeEnvironment
@@ -37,7 +38,7 @@ HOST_REASONS = {
 
 def lower_graph(graph: Graph, exact: bool = False) -> tuple[Lowered, ...]:
     """The lowered form of every node, in order; `exact`: with eager's bits."""
-    environment = ShapeEnvironment.generic(graph.assumptions)
+    environment = environment_of(graph)
     return tuple(lower_node(node, environment, exact) for node in graph.nodes)
 
 

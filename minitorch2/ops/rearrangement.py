@@ -172,7 +172,8 @@ def _multinomial(self, num_samples, replacement, generator):
             "draw fewer, or with replacement=True",
         )
     wide = self.to(dtypes.float64)
-    if self.has_elements and not state.modes and self.numel():  # weights that can be looked at
+    readable = self.has_elements and self.storage.block is not None
+    if readable and not state.modes and self.numel():  # weights that can be looked at
         if not bool((wide.isfinite() & (wide >= 0)).all()):
             raise OperationError(
                 f"multinomial({describe_value(self)})",

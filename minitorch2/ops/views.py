@@ -392,6 +392,7 @@ defop(
 
 def _unfolded(layout, dimension, size, step):
     ndim = len(layout.shape)
+    size = size.__index__()  # known from here on: the gradient is a loop over a window's places
     asked = f"unfold(dimension={dimension}, size={size}, step={step})"
     at = normalize_dim(dimension, ndim)
     whole = layout.shape[at] if ndim else 1

@@ -54,16 +54,18 @@ class Writer(Training):
             self.assign, self.assign, self.assign, self.augmented, self.list_change,
             self.dict_change, self.set_change, self.object_change, self.tensor_change,
             self.global_change, self.alias, self.unpack, self.expression, self.module_call,
-            self.view_write, self.sized, self.iterator_across,
+            self.view_write, self.sized,
         ]  # fmt: skip
         if not deep:
             makers += [
                 self.if_, self.for_, self.while_, self.try_, self.with_, self.function,
                 self.closure, self.match_, self.generator, self.raise_caught, self.local_state,
-                self.class_, self.gradient,
+                self.gradient,
             ]  # fmt: skip
         if self.chance(0.04):
             makers = [self.break_graph]
+        if not deep and self.chance(0.02):
+            makers = [self.class_, self.iterator_across]  # they break the graph, so seldom
         if self.chance(0.01):
             makers = [self.fail]
         self.random.choice(makers)()

@@ -1,0 +1,66 @@
+"""Sizes computed from sizes that vary: gradients are those of eager for every value.
+
+A stage after capture decides by sizes of its own; none may take a quotient for 1 or a difference
+for less than it is.
+"""
+
+import pytest
+
+import minitorch2 as torch
+from minitorch2.nn import functional as F
+
+
+def windows(x, d):
+    return x.unfold(0, d, 2).exp()
+
+
+def windows_of_grown_size(x, d):
+    return x.unfold(0, d + 1, d).exp()
+
+
+def zeroed_windows(x, d):
+    y = x * 1
+    y.unfold(0, d, d + 1).zero_()
+    return y
+
+
+def means_of_parts(x, d):
+    return x.reshape(d, 12 // d).mean(1).exp()
+
+
+def sums_of_parts(x, d):
+    return x.reshape(d, 12 // d).sum(1)
+
+
+def pooled(x, d):
+    return F.adaptive_avg_pool2d(x.reshape(1, 1, 3, 4).repeat(1, 1, 4, 3), d).exp()
+
+
+def dilated(x, d):
+    return F.conv1d(x.reshape(1, 1, 12), torch.ones(1, 1, 3), dilation=d).relu()
+
+
+PROGRAMS = (
+    windows,
+    windows_of_grown_size,
+    zeroed_windows,
+    means_of_parts,
+    sums_of_parts,
+    pooled,
+    dilated,
+)
+
+
+@pytest.mark.parametrize("backend", ["interpreter", "numba"])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_gradients(program, backend):
+    compiled = torch.compile(program, backend=backend)
+    for d in (2, 3, 4, 1):
+        found = []
+        for run in (program, compiled):
+            x = torch.linspace(0.0, 1.1, 12).requires_grad_()
+            result = run(x, d)
+            result.sum().backward()
+            found.append((result.detach(), x.grad))
+        for one, other in zip(*found, strict=True):
+            assert torch.allclose(one, other, rtol=1e-5, atol=1e-6), d
