@@ -18,6 +18,7 @@ Source: torch.compile's documentation.
 
 from __future__ import annotations
 
+import copy
 import functools
 import itertools
 import os
@@ -349,6 +350,13 @@ class OptimizedModule(Module):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The compiled call."""
         return self._compiled(*args, **kwargs)
+
+    def __deepcopy__(self, memo: dict) -> OptimizedModule:
+        """A copy of the module, compiled under the same settings when it is called."""
+        module = copy.deepcopy(self._orig_mod, memo)
+        settings = self.__dict__["_compiled"].settings
+        memo[id(self)] = made = OptimizedModule(module, CompiledFunction(module, *settings))
+        return made
 
     def __getattr__(self, name: str) -> Any:
         try:

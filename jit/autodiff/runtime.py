@@ -98,7 +98,7 @@ class CompiledNode(Node):
         self.arrived = frozenset().union(*(functional.frees[index] for index in outputs))
         if self.inputs is None or self.arrived & self.used:
             raise GraphFreed(
-                f"the backward of {self.name}",
+                f"the backward of {self.name()}",
                 "Trying to backward through the graph a second time: the saved intermediate "
                 "values have already been freed",
             )

@@ -1,5 +1,7 @@
 """minitorch2.compile as a user meets it: what it takes, what it returns, what it says."""
 
+import copy
+
 import pytest
 
 import minitorch2 as torch
@@ -148,3 +150,17 @@ def test_a_whole_training_step_is_one_graph():
         assert torch.allclose(one, other, rtol=1e-4, atol=1e-6)
     assert not step.cache.breaks and len(step.cache.recompiles) <= 2
     assert step.totals()["graphs"] == len(step.cache.recompiles) + 1
+
+
+def test_a_copy_of_a_compiled_module_is_compiled_and_stands_apart():
+    module = torch.compile(torch.nn.Linear(2, 2), backend="eager")
+    x = torch.ones(1, 2)
+    for called in (False, True):
+        if called:
+            module(x)
+        other = copy.deepcopy(module)
+        assert type(other) is type(module)
+        assert torch.equal(other(x), module(x))
+        with torch.no_grad():
+            other.weight.add_(1)
+        assert not torch.equal(other(x), module(x))

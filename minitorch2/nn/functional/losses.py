@@ -10,10 +10,13 @@ import warnings
 from typing import Any
 
 from minitorch2.creation import tensor
+from minitorch2.dispatch import state
 from minitorch2.dtypes import int64
-from minitorch2.errors import ShapeError
+from minitorch2.errors import OperationError, ShapeError
 from minitorch2.nn.functional.rows import row
+from minitorch2.ops.infer import describe_value
 from minitorch2.ops.losses import reduced
+from minitorch2.tensors import Tensor
 
 _nll_loss, _cross_entropy = row("nll_loss"), row("cross_entropy")
 _mse_loss, _l1_loss, _smooth_l1_loss = row("mse_loss"), row("l1_loss"), row("smooth_l1_loss")
@@ -131,6 +134,17 @@ def binary_cross_entropy(
     reduction: str = "mean",
 ) -> Any:
     """Cross-entropy of probabilities."""
+    readable = isinstance(input, Tensor) and input.has_elements and not state.modes
+    if (
+        readable
+        and input.storage.block is not None
+        and not bool(((input >= 0) & (input <= 1)).all())
+    ):
+        raise OperationError(
+            f"binary_cross_entropy({describe_value(input)}, ...)",
+            "all elements of input should be between 0 and 1",
+            "pass probabilities, or use binary_cross_entropy_with_logits",
+        )
     return _bce(input, target, weight, reduction_of(reduction, size_average, reduce))
 
 

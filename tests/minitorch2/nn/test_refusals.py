@@ -17,6 +17,8 @@ scores, classes = torch.randn(2, 3), torch.tensor([0, 2])
     [
         (lambda: F.batch_norm(torch.ones(2, 3), None, None, training=True, eps=0.0), ValueError,
          "eps must be positive"),
+        (lambda: F.binary_cross_entropy(torch.tensor([1.5]), torch.ones(1)), RuntimeError,
+         "all elements of input should be between 0 and 1"),
         (lambda: nn.GroupNorm(3, 10), ValueError, r"\(10\) must be divisible by num_groups \(3\)"),
         (lambda: nn.HuberLoss("mean", *ANY), TypeError, "delta must be a float or int"),
         (lambda: F.multi_margin_loss(torch.ones(5, 10), torch.zeros(3, dtype=torch.int64)),
