@@ -45,7 +45,12 @@ STAGES = "assert_right(graph, inputs, {flags})"
 
 
 @click.command("bisect", context_settings=CONTEXT)
-@click.option("--output", default="bisected.py", metavar="FILE", help="Where the script goes.")
+@click.option(
+    "--output",
+    default="bisected.py",
+    metavar="FILE",
+    help="Where a script goes that shows the fault, if there is one.",
+)
 @as_torch_option
 @script_arguments
 def bisect_command(

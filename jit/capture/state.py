@@ -257,7 +257,7 @@ class CaptureState:
             if source is None or key.value.source is None:
                 return
             guard = kinds.plain_guard("keys", (source, key.value.source), f"{{1}} {word} {{0}}",
-                                      "had this key" if there else "had not this key",
+                                      "had this key" if there else "had no such key",
                                       self.span())  # fmt: skip
             self.add(guard)
         elif type(key) in (str, int, bool):
