@@ -292,7 +292,9 @@ def _infer_index(self, indices):
 
 
 def _index_arrays(a, indices):
+    indexed = {dim for dim, index in enumerate(indices) if index is not None}
     nothing = any(index is not None and index.size == 0 for index in indices)
+    nothing = nothing or any(n == 0 for dim, n in enumerate(a.shape) if dim not in indexed)
     arrays = []
     for dim, index in enumerate(indices):
         if index is None:
