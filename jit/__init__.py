@@ -17,6 +17,7 @@ autodiff  captured graph to functional, joint, forward and backward graphs
 passes    the optimizer: one file a pass
 syntax    Python's own parser, for one thread at a time
 as_module a captured graph as a torch.fx module, for backends of users' own
+user_backends  runs those backends
 scripting torch.jit's names, for scripts that use them
 """
 

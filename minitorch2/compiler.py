@@ -22,7 +22,6 @@ from minitorch2.compile_settings import settings
 from minitorch2.custom_backends import register_backend
 from minitorch2.dispatch import is_compiling, state
 from minitorch2.errors import ArgumentValueError
-from minitorch2.jit.as_module import as_module
 from minitorch2.nn.module import Module
 from minitorch2.size_marks import mark_dynamic, mark_static
 from minitorch2.tensors import Tensor
@@ -163,8 +162,8 @@ class set_stance(contextlib.ContextDecorator):
 class Explanation:
     """What `explain` found in one call; its text is the report.
 
-    `graphs` are torch.fx modules, `ops_per_graph` the names of their ops, `out_guards` what must
-    hold for each graph to be used again.
+    `graphs` are torch.fx modules of those that compute something, `ops_per_graph` the names of
+    their ops, `out_guards` what must hold for each graph to be used again.
     """
 
     graph_count: int
@@ -189,7 +188,13 @@ def explain(fn: Callable, *args: Any, **kwargs: Any) -> Any:
 
     def explained(*args: Any, **kwargs: Any) -> Explanation:
         original = getattr(fn, "_orig_mod", None) or getattr(fn, "original", fn)
-        compiled = compiling.compile(original, backend="eager")
+        graphs: list[Any] = []
+
+        def kept(graph: Any, example_inputs: list[Any]) -> Any:
+            graphs.append(graph)
+            return graph.forward
+
+        compiled = compiling.compile(original, backend=kept)
         compiled(*args, **kwargs)
         inner = getattr(compiled, "_compiled", compiled)
         breaks = inner.cache.breaks
@@ -201,7 +206,6 @@ def explain(fn: Callable, *args: Any, **kwargs: Any) -> Any:
         )
         reasons = tuple(one.text() for one in breaks)
         return Explanation(len(programs), len(breaks), sum(map(len, ops)), reasons,
-                           tuple(as_module(program.graph) for program in programs), ops,
-                           guards)  # fmt: skip
+                           tuple(graphs), ops, guards)  # fmt: skip
 
     return explained(*args, **kwargs) if args or kwargs else explained

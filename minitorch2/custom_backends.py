@@ -1,9 +1,8 @@
-"""Backends of the user's own: `fn(graph, example_inputs)`, given itself, by name, by entry point.
+"""Backends of the user's own by name: registered, or offered by an installed package.
 
-In: a function that takes a torch.fx GraphModule and the inputs of its first call, and returns what
-is called from then on with such inputs and gives a list or tuple of the results. Out: a backend as
-minitorch2.compiling runs it. A backend that fails, or that returns something else, raises
-BackendCompilerFailed, which says which backend and what it did.
+In: a function `fn(graph, example_inputs)` that takes a torch.fx GraphModule and the inputs of its
+first call, and returns what is called from then on with such inputs and gives a list or tuple of
+the results. Out: that function again, under its name. `jit/user_backends.py` runs it.
 
     def my_backend(graph, example_inputs):
         graph.graph.print_tabular()
@@ -22,17 +21,11 @@ from __future__ import annotations
 
 import difflib
 import functools
-import threading
 from collections.abc import Callable, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from minitorch2.autograd.modes import set_grad_enabled
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, BackendCompilerFailed
-from minitorch2.jit.as_module import as_module, runs_with_grad
-from minitorch2.jit.capture.program import CapturedProgram
-from minitorch2.jit.ir.interpreter import run_captured
-from minitorch2.tensors import Tensor
 
 CompilerFunction = Callable[[Any, list[Any]], Callable[..., Any]]
 GROUPS = ("minitorch2_backends", "torch_dynamo_backends")
@@ -125,75 +118,3 @@ def _load(point: EntryPoint) -> CompilerFunction:
             f"its entry point {point.value!r} cannot be imported: {type(error).__name__}: {error}",
             "mend or remove the package that offers it",
         ) from error
-
-
-def custom(compiler_fn: CompilerFunction, options: dict[str, Any] | None, mode: str | None) -> Any:
-    """The backend that calls a user's function; `options` and `mode` go on to it when given."""
-    given: dict[str, Any] = {"options": options} if options is not None else {}
-    if mode is not None:
-        given["mode"] = mode
-
-    def backend(program: CapturedProgram, _: Any) -> Callable[[list], list]:
-        return LateCustom(program, compiler_fn, given)
-
-    return backend
-
-
-class LateCustom:
-    """A captured graph that the user's function compiles when the first inputs are there."""
-
-    def __init__(
-        self, program: CapturedProgram, compiler_fn: CompilerFunction, given: dict[str, Any]
-    ):
-        self.program, self.compiler_fn, self.given = program, compiler_fn, given
-        self.grad = runs_with_grad(program.graph)
-        self.compiled: Callable[..., Any] | None = None
-        self.lock = threading.Lock()
-
-    def __call__(self, inputs: list[Any]) -> list[Any]:
-        graph = self.program.graph
-        if not graph.nodes:  # nothing to compile
-            return run_captured(graph, inputs)
-        compiled = self.compiled
-        if compiled is None:
-            with self.lock:
-                compiled = self.compiled = self.compiled or self._compile(inputs)
-        before = set_grad_enabled(self.grad)
-        with before:
-            found = compiled(*inputs)
-        return self._results(found)
-
-    @property
-    def name(self) -> str:
-        """How errors call the backend."""
-        return getattr(self.compiler_fn, "__name__", type(self.compiler_fn).__name__)
-
-    def _compile(self, inputs: list[Any]) -> Callable[..., Any]:
-        module = as_module(self.program.graph)
-        try:
-            compiled = self.compiler_fn(module, list(inputs), **self.given)
-        except Exception as error:
-            raise BackendCompilerFailed(
-                f"compile {self.program.unit} with backend={self.name!r}",
-                f"the backend raised {type(error).__name__}: {error}",
-                "mend the backend, or compile with another one",
-            ) from error
-        if not callable(compiled):
-            raise BackendCompilerFailed(
-                f"compile {self.program.unit} with backend={self.name!r}",
-                f"the backend returned {compiled!r}, which cannot be called",
-                "return a function of the graph's inputs, such as graph.forward",
-            )
-        return compiled
-
-    def _results(self, found: Any) -> list[Any]:
-        results = [found] if isinstance(found, Tensor) else found
-        count = len(self.program.graph.outputs)
-        if not isinstance(results, list | tuple) or len(results) != count:
-            shape = len(results) if isinstance(results, list | tuple) else type(found).__name__
-            raise BackendCompilerFailed(
-                f"run {self.program.unit}, compiled with backend={self.name!r}",
-                f"it gave {shape}, where the graph gives a list of {count}",
-                "return as many results as the graph's output has, in its order",
-            )
-        return list(results)
