@@ -14,6 +14,7 @@ A source is *trusted* when it starts at something that belongs to minitorch2 or 
 nobody expects those to be rebound between two calls, so reading them makes no guard.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +32,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class Source(ABC):
     """The abstract place; each kind below adds how one step is taken."""
 
     @property
@@ -44,13 +45,13 @@ class Source:
         """Whether nobody rebinds this between two calls."""
         return self.base is not None and self.base.trusted
 
+    @abstractmethod
     def fetch(self, call: Call) -> Any:
         """The object that stands there in this call."""
-        raise NotImplementedError
 
+    @abstractmethod
     def expression(self, of: Render) -> str:
         """Python text for it, where `of(base)` is the text of the base."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)

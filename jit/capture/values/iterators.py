@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import types
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Iterator
 from itertools import islice
@@ -32,20 +33,14 @@ if TYPE_CHECKING:
 LIST_ITERATOR: type = type(iter([""]))
 
 
-class Steps:
+class Steps(Iterator[Value]):
     """How an iterator goes on, and how it is made anew where it stands."""
 
     __slots__ = ()
 
-    def __iter__(self) -> Steps:
-        return self
-
-    def __next__(self) -> Value:
-        raise NotImplementedError
-
+    @abstractmethod
     def emit(self, emitter: Emitter, value: Value) -> str:
         """The real iterator, where it stands now."""
-        raise NotImplementedError
 
 
 class Walk(Steps):
