@@ -13,9 +13,9 @@ import numpy
 
 from minitorch2 import dtypes, random
 from minitorch2.dispatch import call, state
-from minitorch2.errors import ArgumentValueError, DtypeError, OperationError
+from minitorch2.errors import ArgumentTypeError, ArgumentValueError, DtypeError, OperationError
 from minitorch2.layouts import element_count
-from minitorch2.ops.infer import check_held
+from minitorch2.ops.infer import check_held, is_number
 from minitorch2.ops.table import COMPOSITE, CREATION, RANDOM, Meta, defop, lookup
 
 
@@ -264,3 +264,20 @@ defop(
     effects="random",
     doc="The integers below n in random order.",
 )
+
+
+def number_like(tensor, value, asked, wrong):
+    """A number as a 0-d tensor of the dtype it is written into.
+
+    Raises ArgumentTypeError, which says `asked` and `wrong`, for what is none; OperationError for
+    a complex number among real ones.
+    """
+    if not is_number(value):
+        raise ArgumentTypeError(asked, wrong, "make a tensor of it first: torch.tensor(value)")
+    if isinstance(value, complex) and not tensor.dtype.is_complex:
+        raise OperationError(
+            f"{asked} of dtype {tensor.dtype}",
+            f"value cannot be converted to type {tensor.dtype.name} without overflow",
+            "write value.real",
+        )
+    return call(lookup("full"), ((), value, tensor.dtype, tensor.device))

@@ -18,7 +18,7 @@ import numpy
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
 from minitorch2.errors import ArgumentTypeError, DtypeError, OperationError
-from minitorch2.ops.infer import is_number
+from minitorch2.ops.creation import number_like
 from minitorch2.ops.signature import as_variadic
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor, wrap
@@ -142,20 +142,9 @@ def fill_(self: Tensor, value: Any) -> Any:
                 "use copy_",
             )
     else:
-        if not is_number(value):
-            raise ArgumentTypeError(
-                "fill_()",
-                "fill_() received an invalid combination of arguments - got "
-                f"({type(value).__name__})",
-                "give a number",
-            )
-        if isinstance(value, complex) and not self.dtype.is_complex:
-            raise OperationError(
-                f"fill_({value}) of a tensor of dtype {self.dtype}",
-                f"value cannot be converted to type {self.dtype.name} without overflow",
-                "fill with value.real",
-            )
-        value = call(lookup("full"), ((), value, self.dtype, self.device))
+        kind = type(value).__name__
+        wrong = f"fill_() received an invalid combination of arguments - got ({kind})"
+        value = number_like(self, value, f"fill_({value!r}) of a tensor", wrong)
     return call(lookup("copy_"), (self, value, False))
 
 

@@ -12,8 +12,8 @@ import numpy
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
-from minitorch2.errors import ArgumentTypeError, IndexOutOfRange, OperationError
-from minitorch2.ops.infer import is_number
+from minitorch2.errors import ArgumentTypeError, IndexOutOfRange
+from minitorch2.ops.creation import number_like
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor, wrap
 
@@ -204,20 +204,8 @@ def get_item(tensor: Tensor, index: Any) -> Tensor:
 
 
 def _as_value(tensor: Tensor, value: Any) -> Tensor:
-    """A number as a tensor of the dtype it is written into."""
-    if not is_number(value):
-        raise ArgumentTypeError(
-            f"assigning a {type(value).__name__} to elements of a tensor",
-            f"can't assign a {type(value).__name__} to a tensor of dtype {tensor.dtype}",
-            "make a tensor of it first: torch.tensor(value)",
-        )
-    if isinstance(value, complex) and not tensor.dtype.is_complex:
-        raise OperationError(
-            f"assigning {value} to elements of a tensor of dtype {tensor.dtype}",
-            f"value cannot be converted to type {tensor.dtype.name} without overflow",
-            "assign value.real",
-        )
-    return _op("full", (), value, tensor.dtype, tensor.device)
+    wrong = f"can't assign a {type(value).__name__} to a tensor of dtype {tensor.dtype}"
+    return number_like(tensor, value, f"assigning {value!r} to elements of a tensor", wrong)
 
 
 def set_item(tensor: Tensor, index: Any, value: Any) -> None:

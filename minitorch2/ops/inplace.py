@@ -65,7 +65,7 @@ COPY = defop(
 def write(target, source, *rest):
     """Carry out `copy_` below the modes: check, write, give the target its new history."""
     if not isinstance(source, Tensor):
-        source = number_like(target, source)
+        source = _number(target, source)
     check_write(target, source)
     check_overlap(target, source)
     if target.layout.overlaps_itself():
@@ -95,8 +95,8 @@ def write(target, source, *rest):
     return target
 
 
-def number_like(target, value):
-    """A number as a 0-d tensor of the target's dtype."""
+def _number(target, value):
+    """A number as a 0-d tensor of the target's dtype; of a complex one the real part, warned of."""
     if not is_number(value):
         raise ArgumentTypeError(
             f"copy_({describe_value(target)}, {describe_value(value)})",

@@ -25,6 +25,7 @@ from minitorch2.errors import (
     OperationError,
 )
 from minitorch2.formats import laid_out_as
+from minitorch2.ops.creation import number_like
 from minitorch2.ops.ordering import ordered
 from minitorch2.ops.table import lookup
 from minitorch2.printing import tensor_text
@@ -462,14 +463,13 @@ def part_of(name: str) -> tuple[Any, Any]:
 
     def write(self: Tensor, value: Any) -> None:
         part = _op(name, self)
-        _op("copy_", part, value if isinstance(value, Tensor) else _number_like(part, value), False)
+        if not isinstance(value, Tensor):
+            wrong = f"a tensor or a number is expected, not {type(value).__name__}"
+            value = number_like(part, value, f"writing {value!r} into x.{name} of a tensor", wrong)
+        _op("copy_", part, value, False)
 
     read.__doc__ = lookup(name).doc
     return read, write
-
-
-def _number_like(tensor: Tensor, value: Any) -> Tensor:
-    return _op("full", (), value, tensor.dtype, tensor.device)
 
 
 def matrix_transpose(self: Tensor) -> Tensor:

@@ -132,7 +132,26 @@ def skipped(iterator: Any, count: int | None) -> None:
     deque(iterator if count is None else islice(iterator, count), 0)
 
 
-class IteratorValue(Value):
+class AnyIterator(Value):
+    """What is its own iterator; kinds add how it advances."""
+
+    __slots__ = ()
+
+    def iterator(self, machine: Machine) -> Value:
+        return self
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        return native_attribute(machine, self, name)
+
+    def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        if name == "__next__":
+            return machine.next(self)
+        if name == "__iter__":
+            return self
+        return super().call_method(machine, name, args, kwargs)
+
+
+class IteratorValue(AnyIterator):
     """An iterator whose steps are computed by capture; `cls` is the class it stands for."""
 
     __slots__ = ("steps", "cls")
@@ -148,19 +167,6 @@ class IteratorValue(Value):
     def advance(self, machine: Machine) -> Value | None:
         """The next value, or None when there are no more."""
         return next(self.steps, None)
-
-    def iterator(self, machine: Machine) -> Value:
-        return self
-
-    def get_attribute(self, machine: Machine, name: str) -> Value:
-        return native_attribute(machine, self, name)
-
-    def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
-        if name == "__next__":
-            return machine.next(self)
-        if name == "__iter__":
-            return self
-        return super().call_method(machine, name, args, kwargs)
 
     def emit(self, emitter: Emitter) -> str:
         if isinstance(self.steps, Steps):

@@ -20,7 +20,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.source import Call, ConstantSource, Render, Source, Step
-from minitorch2.jit.capture.values.base import Arguments, Keywords, Value, native_attribute
+from minitorch2.jit.capture.values.base import Value
+from minitorch2.jit.capture.values.iterators import AnyIterator
 from minitorch2.jit.capture.values.objects import OpaqueValue
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class AheadSource(Step):
         return f"item {self.place} of {self.origin}"
 
 
-class OutsideIterator(Value):
+class OutsideIterator(AnyIterator):
     """Such an iterator; `taken` counts the items that the captured program took."""
 
     __slots__ = ("object", "taken", "parts")
@@ -100,9 +101,6 @@ class OutsideIterator(Value):
 
     def describe(self) -> str:
         return f"{type(self.object).__name__} from outside"
-
-    def iterator(self, machine: Machine) -> Value:
-        return self
 
     def advance(self, machine: Machine) -> Value | None:
         """The next item, read ahead; None at the end."""
@@ -127,16 +125,6 @@ class OutsideIterator(Value):
             return any(issubclass(target.python_type(), dict) for target in targets)
         held = [machine.state.by_id.get(id(part)) for part in self.parts]
         return any(target is value for target in targets for value in held)
-
-    def get_attribute(self, machine: Machine, name: str) -> Value:
-        return native_attribute(machine, self, name)
-
-    def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
-        if name == "__next__":
-            return machine.next(self)
-        if name == "__iter__":
-            return self
-        return super().call_method(machine, name, args, kwargs)
 
     def emit(self, emitter: Emitter) -> str:
         assert self.source is not None
