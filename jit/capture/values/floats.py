@@ -8,12 +8,12 @@ Python float does. Comparing it with a number guards the answer, any other use g
 from __future__ import annotations
 
 import math
-import operator
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.dtypes import dtype, float64, result_type
 from minitorch2.jit import guards as kinds
 from minitorch2.jit.capture.source import Source
+from minitorch2.jit.capture.symbols import COMPARE
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.tensors import TensorValue
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
 
 SYMBOLS = frozenset({"+", "-", "*", "/"})
-COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-           "==": operator.eq, "!=": operator.ne}  # fmt: skip
 
 
 class FloatValue(Value):
@@ -87,7 +85,7 @@ class FloatValue(Value):
 
     def decide(self, symbol: str, other: Any) -> bool:
         """The answer to a comparison with a number or another such float, guarded."""
-        found = COMPARE[symbol](self.number, getattr(other, "number", other))
+        found = COMPARE[symbol][0](self.number, getattr(other, "number", other))
         roots: list[FloatValue] = []
         text = f"{self.text(roots)} {symbol} {text_of(other, roots)}"
         sources = tuple(root.source for root in roots if root.source is not None)
