@@ -1,4 +1,4 @@
-"""minitorch2: the PyTorch 2 stack that one person can read in a week.
+"""minitorch2: the PyTorch 2 stack, written to be read.
 
     import minitorch2 as torch
 
