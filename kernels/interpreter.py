@@ -127,6 +127,7 @@ class _Run:
             self.statement(statement)
 
     def statement(self, statement: Statement) -> None:
+        """Carry out a statement; a failed Check or Require raises."""
         match statement:
             case Let(name, value):
                 self.values[name] = self.value(value)
@@ -171,6 +172,7 @@ class _Run:
             self.values[each.name] = fold.result
 
     def value(self, expression: Expression) -> Any:
+        """The number that an expression gives here."""
         match expression:
             case Name(name):
                 return self.values[name]

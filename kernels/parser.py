@@ -96,6 +96,7 @@ class _Parser:
         self.buffers: dict[str, dtype] = {}
 
     def kernel(self) -> Kernel:
+        """The kernel that the text describes, from its head to the closing brace."""
         head = self._match(r"kernel (\w+)\((.*)\)(?: threads (\d+))? \{", self._line())
         buffers, sizes, scalars = [], [], []
         for parameter in _split(head[2]):

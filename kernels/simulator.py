@@ -165,6 +165,7 @@ class _Wave:
             self.statement(statement)
 
     def statement(self, statement: Statement) -> None:
+        """Carry out a statement for all threads of the wave that are active."""
         match statement:
             case Let(name, value):
                 self.values[name] = self.value(value)
@@ -211,6 +212,7 @@ class _Wave:
             raise SimulatorError(asked, f"{at.min()} to {at.max()} of {size} elements")
 
     def reduction(self, reduce: Reduce) -> None:
+        """Carry out a reduction: each thread's part, then what the threads hand to each other."""
         wide = [_wide(each) for each in reduce.accumulators]
         names = [each.reducer for each in reduce.accumulators]
         partial = [
@@ -250,6 +252,7 @@ class _Wave:
                 yield here + position
 
     def value(self, expression: Expression) -> Any:
+        """The numbers that an expression gives, one a thread."""
         match expression:
             case Name(name):
                 return self.values[name]

@@ -109,6 +109,7 @@ class _Verifier:
         raise LoopVerifyError(f"kernel {self.kernel.name}: {what}\n{print_kernel(self.kernel)}")
 
     def run(self) -> None:
+        """Raise LoopVerifyError at the first rule that the kernel breaks."""
         names = [*self.buffers, *self.values, *self.indices]
         parameters = (*self.kernel.buffers, *self.kernel.sizes, *self.kernel.scalars)
         if len(set(names)) != len(parameters):
@@ -132,6 +133,7 @@ class _Verifier:
             self.values, self.indices = values, indices
 
     def statement(self, statement: Statement, depth: int, reducing: bool, parallel: bool) -> None:
+        """Check a statement and what it contains."""
         match statement:
             case Let(name, value):
                 self.expression(value)
@@ -178,6 +180,7 @@ class _Verifier:
         accumulators: Sequence[Accumulator],
         depth: int,
     ) -> None:
+        """Check the loops of a reduction, and that its accumulators fit their values."""
         values, indices = dict(self.values), set(self.indices)
         for variable, extent in domain:
             self.index(extent)
@@ -218,6 +221,7 @@ class _Verifier:
             self.fail(f"index {index} uses unknown {', '.join(sorted(unknown))}")
 
     def expression(self, expression: Expression) -> None:
+        """Check that names and loads have the types an expression says."""
         match expression:
             case Name(name, element):
                 if self.values.get(name) is not element:
@@ -238,6 +242,7 @@ class _Verifier:
                 pass
 
     def call(self, call: Call) -> None:
+        """Check a call: that the function exists, how many arguments it has, and their types."""
         for argument in call.args:
             self.expression(argument)
         if call.function not in FUNCTIONS:

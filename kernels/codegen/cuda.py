@@ -132,6 +132,7 @@ class _CudaWriter:
             self.statement(statement)
 
     def statement(self, statement: Statement) -> None:
+        """Write a statement as CUDA text, loops and reductions whole."""
         write, origin = self.writer, statement.origin
         match statement:
             case Let(name, value):
@@ -172,6 +173,7 @@ class _CudaWriter:
             self.writer.line(f"{self.team.removesuffix('s')}_barrier()", origin)
 
     def store(self, store: Store) -> None:
+        """Write a store; one that adds up is a load, the sum, and a store."""
         element, at = self.types[store.buffer], index_text(store.index)
         value = expression_text(store.value)
         if store.accumulate:
@@ -229,6 +231,7 @@ class _CudaWriter:
     # reductions
 
     def reduction(self, reduce: Reduce) -> None:
+        """Write a reduction of one thread: starts, the loops, and what they hand on."""
         write, origin = self.writer, reduce.origin
         for each in reduce.accumulators:
             if each.reducer.startswith("arg"):

@@ -81,6 +81,7 @@ class _HostWriter:
         self.lines.append(f"    {text}")
 
     def text(self) -> str:
+        """The host function's text: arrays, then steps, each followed by what it frees."""
         self.lines.append(f"def {identifier('run', self.name)}(inputs):")
         self.prologue()
         last = self.last_uses()

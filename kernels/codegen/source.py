@@ -115,6 +115,7 @@ class _SourceWriter:
         self.streamed = streamed_buffers(kernel)
 
     def function(self, parameters: str) -> None:
+        """Write the function: its head, the constants, and the loop over this thread's part."""
         write, kernel = self.writer, self.kernel
         write.line(f"def {kernel.name}({parameters}):")
         with write.indented():
@@ -152,6 +153,7 @@ class _SourceWriter:
             self.statement(statement)
 
     def statement(self, statement: Statement) -> None:
+        """Write a statement as Python text, loops and reductions whole."""
         write, origin = self.writer, statement.origin
         match statement:
             case Let(name, value):

@@ -107,6 +107,7 @@ class _Channels(_Planes):
     """Units are (sample, group, band of places, slice of the blocks of rows)."""
 
     def write(self) -> None:
+        """Write the kernel: for each unit the planes, then the tiles that read them."""
         tiles = {size: self.tile(*size) for size in self.sizes()}
         copying = self.copying()
         f = self.code.function(f"channels_{self.short}", I64, [I64] * 3, export=True)
@@ -213,6 +214,7 @@ class _Weights(_Planes):
     """Units are (some samples, group, slice of the channels); each makes all its columns."""
 
     def write(self) -> None:
+        """Write the kernel: for each unit planes and turned gradients, then the tiles' sums."""
         tiles = {size: self.tile(*size) for size in self.sizes()}
         copying, turning = self.copying(), self.turning()
         f = self.code.function(f"weights_{self.short}", I64, [I64] * 3, export=True)

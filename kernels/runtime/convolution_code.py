@@ -188,6 +188,7 @@ class _Forward(Writer):
     """convolve: units are (sample, block of rows); a unit's sums go to scratch, then to rows."""
 
     def write(self) -> None:
+        """Write the kernel: for each unit the tiles over its places."""
         tiles = {(rows, count): self.tile(rows, count)
                  for rows in self.shape.rows for count in {1, self.shape.vectors}}  # fmt: skip
         f = self.code.function(f"convolve_{self.short}", I64, [I64] * 3, export=True)
@@ -296,6 +297,7 @@ class _Weight(Writer):
     """correlate: units are (samples, block of rows); each makes all its columns."""
 
     def write(self) -> None:
+        """Write the kernel: for each unit the tiles over the weights it makes."""
         tiles = {rows: self.tile(rows) for rows in self.shape.rows if rows <= 4}
         f = self.code.function(f"correlate_{self.short}", I64, [I64] * 3, export=True)
         of = self.words(f, WEIGHT)

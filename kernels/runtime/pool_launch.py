@@ -194,6 +194,7 @@ class _Writer:
         f.put(self.crowded, number)
 
     def write(self) -> None:
+        """Write the launch: arguments into a block, then threads woken, or the kernel called."""
         f = self.f
         total, cost = f.call(self.long, self.argument(0)), f.call(self.double, self.argument(4))
         work = f.builder.fmul(f.builder.sitofp(total, F64), cost)

@@ -40,6 +40,7 @@ class _Product(Tiles):
     """Units are pieces; each lays out b (and a, if need be) in memory of its own."""
 
     def write(self) -> None:
+        """Write the kernel: for each piece the panels of b, then the tiles that read them."""
         stretch = self.stretch()
         f = self.code.function(f"product_{self.short}", I64, [I64] * 3, export=True)
         of = self.words(f, PRODUCT)

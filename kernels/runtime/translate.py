@@ -210,6 +210,7 @@ class _Writer:
         self.scopes.pop()
 
     def statement(self, node: ast.stmt) -> None:
+        """Translate a statement; one the dialect lacks fails with its line."""
         self.mark(node)
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
@@ -328,6 +329,7 @@ class _Writer:
         return first, last
 
     def branch(self, node: ast.If) -> None:
+        """Translate an `if`; its sides meet behind it."""
         test = self.lane(node.test)
         if test.type != "bool":
             self.fail(node.test, f"the condition is {test.type}, not bool")
@@ -391,6 +393,7 @@ class _Writer:
         return a, b
 
     def operation(self, node: ast.BinOp) -> Lane:
+        """Translate an arithmetic or bitwise operation on two lanes of one type."""
         left, right = self.pair(node, node.left, node.right)
         kind, short = type(node.op), left.type
         logical = kind in (ast.BitAnd, ast.BitOr, ast.BitXor)

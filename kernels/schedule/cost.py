@@ -164,6 +164,7 @@ class _Count:
             self.statement(statement, loops)
 
     def statement(self, statement: Statement, loops: Loops) -> None:
+        """Count what a statement does, as often as the loops around it run it."""
         match statement:
             case Let(name, value):
                 self.define(name, self.expression(value, loops))

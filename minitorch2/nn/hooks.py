@@ -231,6 +231,7 @@ class _BackwardHooks:
         return result
 
     def outputs_known(self, grads: tuple) -> tuple:
+        """What reaches the outputs; pre hooks may replace it; without inputs the hooks run now."""
         for hook in self.before:
             grads = _replaced(hook(self.module, grads), grads, "pre hook", "grad_output")
         self.of_outputs = grads

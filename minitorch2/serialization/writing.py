@@ -122,6 +122,7 @@ class Writer:
         self.emit(op.APPENDS)
 
     def mapping(self, value: dict) -> None:
+        """Write a dict, plain or of collections, with its items."""
         if type(value) is dict:
             self.emit(op.EMPTY_DICT)
         else:
@@ -150,6 +151,7 @@ class Writer:
         self.name("torch", value.name)
 
     def tensor(self, value: Any) -> None:
+        """Write a tensor: its storage once for all that share it, then how it is seen."""
         if value.storage.block is None:
             raise SerializationError(
                 f"save(a tensor of shape {list(value.shape)} on device {value.device})",

@@ -93,6 +93,7 @@ class _Worker:
         self.process.start()
 
     def receive(self, timeout: float) -> Any:
+        """The next result of the worker; raises when it died or took longer than the timeout."""
         waited = 0.0
         while True:
             try:
