@@ -34,7 +34,7 @@ def activate(x, activation):
 
 
 def ensemble(x, weights):
-    return sum(x @ weight for weight in weights)
+    return sum(map(x.matmul, weights))
 
 
 RECOMPILED: dict[Callable, tuple[str, Callable, dict[str, Any]]] = {

@@ -106,7 +106,7 @@ FAULTS |= {
     "no guard on a varying int": silent(state.CaptureState, "guard_symbolic_int"),
     "no guard on the comparison of a varying float": around(
         floats.FloatValue, "decide",
-        lambda f, self, symbol, other: floats.COMPARE[symbol](
+        lambda f, self, symbol, other: floats.COMPARE[symbol][0](
             self.number, other.number if isinstance(other, floats.FloatValue) else other),
     ),
     "tensors are not compared": silent(guards.TensorCheck, "difference"),

@@ -1,7 +1,9 @@
 """Bytecode as a list of instructions with jump targets, exception handlers and source spans.
 
 In: a code object of CPython 3.11, 3.12 or 3.13. Out: `decode(code)`, a cached `Program` whose
-jumps are indices into its list, so that the machine never counts bytes.
+jumps are indices into its list, so that the machine never counts bytes. Where 3.13 compares and
+tests in one instruction, `COMPARE_OP bool(>)`, the list has two, as the other versions have: what
+is compared belongs to the graph also where its truth ends it.
 
     >>> def f(x): return x + 1
     >>> [i.name for i in decode(f.__code__).instructions if i.name == "BINARY_OP"]
@@ -12,6 +14,7 @@ Source: the `dis` module and Objects/exception_handling_notes.txt of CPython.
 
 import dis
 import functools
+import sys
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
@@ -32,6 +35,7 @@ class Instruction:
     offset: int
     target: int | None
     span: Span
+    is_half: bool = False  # the second of the two that are one in the bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +83,15 @@ def decode(code: CodeType) -> Program:
             index_of[offset] = len(kept)
         waiting = []
         kept.append(item)
+        if _compares_and_tests(item):
+            kept.append(item)
     size = len(code.co_code)
     index_of[size] = len(kept)
-    instructions = tuple(_convert(item, code, index_of) for item in kept)
+    before: list[dis.Instruction | None] = [None, *kept]
+    instructions = tuple(
+        _convert(item, code, index_of, item is last)
+        for item, last in zip(kept, before, strict=False)
+    )
     handlers = tuple(
         Handler(
             _index(index_of, entry.start),
@@ -104,7 +114,19 @@ def _index(index_of: dict[int, int], offset: int) -> int:
 JUMPS = frozenset(dis.hasjrel) | frozenset(dis.hasjabs)
 
 
-def _convert(item: dis.Instruction, code: CodeType, index_of: dict[int, int]) -> Instruction:
+TESTED = 16 if sys.version_info >= (3, 13) else 0  # the bit of COMPARE_OP that asks for the truth
+
+
+def _compares_and_tests(item: dis.Instruction) -> bool:
+    return item.opname == "COMPARE_OP" and bool((item.arg or 0) & TESTED)
+
+
+def _convert(
+    item: dis.Instruction, code: CodeType, index_of: dict[int, int], is_half: bool
+) -> Instruction:
+    if is_half:
+        span = _span(item, code)
+        return Instruction("TO_BOOL", 0, None, "", item.offset, None, span, is_half=True)
     target = _index(index_of, item.argval) if item.opcode in JUMPS else None
     return Instruction(
         item.opname,

@@ -56,10 +56,7 @@ def compare_op(machine: Machine, frame: Frame, ins: Instruction) -> None:
     right = frame.stack.pop()
     left = frame.stack.pop()
     symbol = str(ins.value).removeprefix("bool(").removesuffix(")")
-    result = protocols.compare(machine, symbol, left, right)
-    if ins.text.startswith("bool("):
-        result = Constant(machine.truth(result))
-    frame.stack.append(result)
+    frame.stack.append(protocols.compare(machine, symbol, left, right))
 
 
 @handles("IS_OP")

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CodeType
 from typing import Any
 
@@ -45,7 +45,7 @@ class Operation:
     pushed: tuple[str, ...]
     kind: str = PLAIN
     dropped: int = 0  # operands that the instruction leaves below its results
-    jump: int = 0  # how many instructions later the jump stands that the truth is for
+    jump: int = 0  # how many instructions that follow are done with it, such as a jump on a truth
     callee: int | None = None  # which operand is called
     constants: tuple[tuple[str, Any], ...] = ()
 
@@ -119,10 +119,14 @@ def operation_at(code: CodeType, index: int) -> Operation | None:
     instructions = decode(code).instructions
     instruction = instructions[index]
     name, argument = instruction.name, instruction.argument
-    if _answers(name, argument) and instructions[index + 1].name in CONDITIONAL:
-        operands = (-1,) if name == "TO_BOOL" else (-2, -1)
-        body = encode(name, argument) + encode("UNARY_NOT")
-        return Operation(operands, len(operands), body, (), TRUTH, jump=1)
+    halves = index + 1 < len(instructions) and instructions[index + 1].is_half
+    if halves or name in ("TO_BOOL", "CONTAINS_OP"):  # it leaves True or False
+        jump = index + 1 + halves
+        if instructions[jump].name in CONDITIONAL:  # which is taken with it
+            operands = (-1,) if name == "TO_BOOL" else (-2, -1)
+            body = encode(name, argument) + encode("UNARY_NOT")
+            return Operation(operands, len(operands), body, (), TRUTH, jump=jump - index)
+        return replace(_plain(name, argument, *FIXED[name]), jump=int(halves))
     if name in FIXED:
         return _plain(name, argument, *FIXED[name])
     if name in COUNTED:
@@ -138,13 +142,6 @@ def operation_at(code: CodeType, index: int) -> Operation | None:
     if name.endswith(("_IF_TRUE", "_IF_FALSE", "_OR_POP")):
         return _truth(name)
     return _special(name, argument)
-
-
-def _answers(name: str, argument: int) -> bool:
-    """Whether an instruction leaves True or False; a jump on it is then taken with it."""
-    return name in ("TO_BOOL", "CONTAINS_OP") or (
-        PY313 and name == "COMPARE_OP" and bool(argument & 16)
-    )
 
 
 def _plain(name: str, argument: int, popped: int, pushed: int) -> Operation:
