@@ -31,7 +31,7 @@ from minitorch2.kernels.codegen.expressions import (
 from minitorch2.kernels.codegen.reductions import write_reduction
 from minitorch2.kernels.codegen.row_cache import cached_rows
 from minitorch2.kernels.codegen.streams import streamed_buffers, streams, write_streams
-from minitorch2.kernels.codegen.tiles import tile_plan, write_tiles
+from minitorch2.kernels.codegen.tiles import TILE_LANES, tile_plan, write_tiles
 from minitorch2.kernels.codegen.writer import Writer
 from minitorch2.kernels.interpreter import messages
 from minitorch2.kernels.loop_ir import (
@@ -48,6 +48,8 @@ from minitorch2.kernels.loop_ir import (
     Window,
 )
 from minitorch2.kernels.runtime.signature import KernelSignature
+
+ELEMENTS = 64  # neighbours that one thread computes: a cache line of the smallest
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +79,22 @@ def generate_source(kernel: Kernel) -> KernelSource:
         arrays=tuple(buffer.dtype.short for buffer in kernel.buffers),
         sizes=len(kernel.sizes),
         scalars=tuple(scalar.dtype.short for scalar in kernel.scalars),
+        grain=grain_of(kernel),
     )
     lines = with_named_literals(writer.lines)
     text = "\n".join(line for line, _ in lines) + "\n"
     origins = tuple(origin for _, origin in lines)
     return KernelSource(kernel.name, text, signature, origins, messages(kernel))
+
+
+def grain_of(kernel: Kernel) -> int:
+    """What a thread's part is a multiple of: a row, a block of rows, or a stretch of elements."""
+    loop = kernel.body[0]
+    if not isinstance(loop, Loop) or column_plan(loop) is not None:
+        return ELEMENTS
+    if tile_plan(loop) is not None:
+        return TILE_LANES
+    return 1 if any(isinstance(each, Loop | Reduce) for each in loop.body) else ELEMENTS
 
 
 LITERAL = re.compile(r"\b(u64|i64|f32|f64)\((-?[0-9.e+-]+)\)")

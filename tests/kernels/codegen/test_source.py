@@ -101,3 +101,37 @@ def test_transposed_reads_go_in_tiles(shape):
     assert ("width" in compiled.sources.kernels[0].text) == (rows > 1)
     x = numpy.random.RandomState(0).randn(rows, columns).astype("f4")
     numpy.testing.assert_array_equal(compiled([wrap(x)])[0].array, (x * x).T)
+
+
+ROWS = {
+    "softmax": "%0: f32[5,1] = amax(%x, (1,), True) %1: f32[5,512] = sub(%x, %0, 1) "
+    "%2: f32[5,512] = exp(%1) %3: f32[5,1] = sum(%2, (1,), True) "
+    "%4: f32[5,512] = true_divide(%2, %3) return %4",
+    "maximum of a row": "%0: f32[5] = amax(%x, (1,), False) return %0",
+    "rows and a vector": "%0: f32[5,512] = add(%x, %w, 1) return %0",
+    "a transposed copy": "%0: f32[512,5] = permute(%x, (1, 0)) "
+    "%1: f32[512,5] = add(%0, %0, 1) return %1",
+    "elements": "%0: f32[5,512] = exp(%x) return %0",
+}
+
+
+@pytest.mark.numba
+@pytest.mark.parametrize("body", ROWS.values(), ids=ROWS)
+def test_few_rows_are_work_for_several_threads(body):
+    """Each of two parts writes about a half of the results, and nothing of the other's."""
+    graph = parse_graph(f"graph f(%x: f32[5,512], %w: f32[512]) {{ {body} }}")
+    compiled = compile_graph(graph)
+    [source], [step] = compiled.sources.kernels, compiled.plan.steps
+    kernel = compile_kernel(source.text, source.signature)
+    values = numpy.random.default_rng(0).normal(size=5 * 512).astype("f4")
+    total, size = step.kernel.parallel_extent.as_int(), step.kernel.buffers[-1].size.as_int()
+    out = numpy.full((2, size), numpy.nan, "f4")
+    status = numpy.zeros(4, numpy.int64)
+    for part in range(2):
+        given = [values] * (len(source.signature.arrays) - 1) + [out[part]]
+        addresses = [array.ctypes.data for array in given]
+        block = source.signature.pack(total, status.ctypes.data, addresses)
+        assert kernel.native(block, part, 2) == 0
+    written = ~numpy.isnan(out)
+    assert (written.sum(0) == 1).all()
+    assert written.sum(1).max() <= 3 / 5 * size + 64
