@@ -150,7 +150,8 @@ def program_key(captured: Graph, flags: Sequence[bool], options: str) -> str | N
         return None
     flags_text = "".join("01"[bool(flag)] for flag in flags)
     parts = (str(captured), flags_text, options, repr(dtypes.get_default_dtype()),
-             config.primitives, config.kernel_frontend, environment())  # fmt: skip
+             config.primitives, config.kernel_frontend, str(config.kernel_level),
+             environment())  # fmt: skip
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 

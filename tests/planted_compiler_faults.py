@@ -25,7 +25,7 @@ from minitorch2.jit.passes import pipeline as passes
 from minitorch2.kernels.schedule import fusion, program
 from minitorch2.ops.table import lookup
 from tests.graphs.making import Case, make, tensors
-from tests.graphs.running import Refused, differences
+from tests.graphs.judging import Refused, differences
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 KERNELS = tuple(title for _, title in bisection.EXECUTORS)

@@ -9,7 +9,7 @@ Source: PyTorch's AOTAutograd.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from minitorch2.artifacts import emit
 from minitorch2.config import config
@@ -38,16 +38,41 @@ def compile_captured(
 
     Raises CompileError when a stage cannot carry the graph out.
     """
+    return compile_traced(trace(captured, requires_grad, unit), executor, unit, options)
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """A captured graph without writes, and its joint graph if gradients pass through it.
+
+    `trains`: the captured graph runs a backward itself.
+    """
+
+    functional: Functional
+    joint: Joint | None
+    trains: bool
+
+
+def trace(captured: Graph, requires_grad: Sequence[bool], unit: str = "") -> Traced:
+    """The stages that no option changes: functional and joint graph."""
     functional = functionalize(captured, requires_grad)
     _check(functional.graph)
     emit("autodiff.functional", unit, functional.graph)
+    trains = any(node.op == "gradients" for node in captured.nodes)
     joint = make_joint(functional) if any(requires_grad) else None
-    if joint is None:
-        trains = any(node.op == "gradients" for node in captured.nodes)
-        return _inference(functional, executor, unit, options, trains)
-    _check(joint.graph)
-    emit("autodiff.joint", unit, joint.graph)
-    return _training(functional, joint, executor, unit, options)
+    if joint is not None:
+        _check(joint.graph)
+        emit("autodiff.joint", unit, joint.graph)
+    return Traced(functional, joint, trains)
+
+
+def compile_traced(
+    traced: Traced, executor: Executor, unit: str = "", options: PassOptions = DEFAULT
+) -> CompiledProgram:
+    """The other stages: passes, partition, executor."""
+    if traced.joint is None:
+        return _inference(traced.functional, executor, unit, options, traced.trains)
+    return _training(traced.functional, traced.joint, executor, unit, options)
 
 
 def _inference(

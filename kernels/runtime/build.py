@@ -17,6 +17,7 @@ from llvmlite import ir
 from llvmlite.binding import ffi
 from llvmlite.binding.context import create_context
 
+from minitorch2.config import config
 from minitorch2.kernels.runtime.machine import target_machine
 from minitorch2.kernels.runtime.signature import KernelSignature
 from minitorch2.kernels.runtime.translate import Call, parameter_types, translate
@@ -24,7 +25,7 @@ from minitorch2.kernels.runtime.translate import Call, parameter_types, translat
 WORD = ir.IntType(64)
 BYTE = ir.IntType(8)
 STATUS_BYTES = 16
-SPEED_LEVEL = 2  # 3 unrolls before it vectorizes: twice as long to compile, and no faster to run
+FULL = 2  # the most of config.kernel_level; 3 unrolls first: twice as long, and no faster to run
 
 
 def lowered(
@@ -94,6 +95,11 @@ def _unlocked() -> ctypes.CDLL:
     return library
 
 
+def _machine() -> llvm.TargetMachine:
+    """The code generator for the level that was asked for."""
+    return target_machine(3 if config.kernel_level >= FULL else config.kernel_level)
+
+
 def _optimize(module: llvm.ModuleRef, symbol: str, machine: llvm.TargetMachine) -> None:
     """Run LLVM's passes, with `symbol` as the only public name."""
     module.data_layout = str(machine.target_data)
@@ -103,11 +109,14 @@ def _optimize(module: llvm.ModuleRef, symbol: str, machine: llvm.TargetMachine) 
     for variable in module.global_variables:
         if not variable.is_declaration:
             variable.linkage = "internal"
-    options = llvm.create_pipeline_tuning_options(speed_level=SPEED_LEVEL)
-    options.loop_vectorization = options.slp_vectorization = options.loop_interleaving = True
+    options = llvm.create_pipeline_tuning_options(speed_level=config.kernel_level)
+    vectors = config.kernel_level > 1
+    options.loop_vectorization = options.slp_vectorization = options.loop_interleaving = vectors
     builder = llvm.create_pass_builder(machine, options)
     run = _unlocked().LLVMPY_RunNewModulePassManager
     run(builder.getModulePassManager(), module, builder)
+    if not config.kernel_level:
+        return
     again = llvm.create_new_module_pass_manager()  # the lanes of several sums, in registers
     again.add_loop_unroll_pass()
     again.add_sroa_pass()
@@ -132,7 +141,7 @@ def _compiled(
 ) -> bytes:
     module, call = lowered(source, signature, frontend)
     _add_wrapper(module, signature, symbol, call)
-    machine = target_machine()
+    machine = _machine()
     with create_context() as context, llvm.parse_assembly(str(module), context) as parsed:
         _optimize(parsed, symbol, machine)
         return _emit(parsed, machine, as_object)
@@ -161,7 +170,7 @@ def build_texts(
     """
     module, call = lowered(source, signature, frontend, with_lines=True)
     _add_wrapper(module, signature, symbol, call)
-    machine = target_machine()
+    machine = _machine()
     with create_context() as context, llvm.parse_assembly(str(module), context) as parsed:
         _optimize(parsed, symbol, machine)
         return str(parsed), _emit(parsed, machine, as_object=False).decode()

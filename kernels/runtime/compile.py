@@ -126,7 +126,8 @@ def environment(frontend: str) -> str:
 def kernel_key(source: str, signature: KernelSignature, frontend: str = "") -> str:
     """The name of a kernel in the dictionary and on disk."""
     chosen = frontend or config.kernel_frontend
-    text = "\n".join((canonical(source), signature.text(), environment(chosen)))
+    level = f"level {config.kernel_level}"
+    text = "\n".join((canonical(source), signature.text(), environment(chosen), level))
     return hashlib.sha256(text.encode()).hexdigest()
 
 

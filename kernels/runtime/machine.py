@@ -44,13 +44,16 @@ def _initialized() -> None:
     llvm.initialize_native_asmprinter()
 
 
-def target_machine() -> llvm.TargetMachine:
-    """A code generator for this CPU: position independent, no fused or reordered arithmetic."""
+def target_machine(level: int = 3) -> llvm.TargetMachine:
+    """A code generator for this CPU: position independent, no fused or reordered arithmetic.
+
+    `level`: how hard it tries, 0 to 3.
+    """
     _initialized()
     name, features = cpu()
     target = llvm.Target.from_triple(llvm.get_process_triple())
     return target.create_target_machine(
-        cpu=name, features=features, opt=3, reloc="pic", codemodel="small"
+        cpu=name, features=features, opt=level, reloc="pic", codemodel="small"
     )
 
 

@@ -3,41 +3,70 @@
 import argparse
 import collections
 import multiprocessing
+import os
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
 
-from tests.graphs.counting import ALWAYS, CHUNK, Tally, Work, lowest_priority
+from tests.graphs.counting import ALWAYS, CHUNK, Tally, Work, logged, lowest_priority
+
+CHUNKS = 20  # that a process runs before it ends: machine code is never unloaded
 
 
 def main() -> int:
     """Run N graphs; print failures as scripts, then what was exercised."""
+    given = _arguments()
+    start, total, end = time.monotonic(), Tally(), given.seed + given.count
+    work = [
+        Work(first, min(first + CHUNK, end), tuple(given.backends), given.native, given.thorough,
+             given.show)
+        for first in range(given.seed, end, CHUNK)
+    ]  # fmt: skip
+    before = logged(given.log, work) if given.log else {}
+    for tally in before.values():
+        total.add(tally)
+    for each, tally in _results([w for w in work if w not in before], given.jobs):
+        for text in tally.failures[: max(0, given.most - len(total.failures))]:
+            print(text, flush=True)
+        total.add(tally)
+        if given.log:
+            with open(given.log, "a", encoding="utf-8") as file:
+                file.write(each.line(tally) + "\n")
+        if time.monotonic() - start > given.seconds:
+            break
+    _report(total, time.monotonic() - start)
+    return bool(total.failures)
+
+
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", type=int)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--backends", nargs="+", default=ALWAYS, help="for each graph")
-    parser.add_argument("--native", type=int, default=10,
-                        help="run each such one on numba and the rest too; 0: none")  # fmt: skip
-    parser.add_argument("--jobs", type=int, default=1, help="processes, at the lowest priority")
+    parser.add_argument("--native", type=int, default=1,
+                        help="each such one as machine code too; 0: none")  # fmt: skip
+    parser.add_argument("--thorough", type=int, default=10,
+                        help="each such one on all backends, fully optimized")  # fmt: skip
+    parser.add_argument("--jobs", type=int, default=0, help="processes, at the lowest priority")
+    parser.add_argument("--log", metavar="FILE", help="a line for each 50 seeds; those that it "
+                        "has are not run again")  # fmt: skip
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--most", type=int, default=10, help="failures to print")
-    given = parser.parse_args()
-    start, total, end = time.monotonic(), Tally(), given.seed + given.count
-    work = [Work(first, min(first + CHUNK, end), tuple(given.backends), given.native, given.show)
-            for first in range(given.seed, end, CHUNK)]  # fmt: skip
-    processes = multiprocessing.get_context("spawn").Pool(given.jobs, lowest_priority) if (
-        given.jobs > 1) else None  # fmt: skip
-    tallies = processes.imap_unordered(Work.done, work) if processes else map(Work.done, work)
-    for tally in tallies:
-        for text in tally.failures[: max(0, given.most - len(total.failures))]:
-            print(text, flush=True)
-        total.add(tally)
-        if time.monotonic() - start > given.seconds:
-            break
-    if processes:
-        processes.terminate()
-    _report(total, time.monotonic() - start)
-    return bool(total.failures)
+    return parser.parse_args()
+
+
+def _results(work: list[Work], jobs: int) -> Iterator[tuple[Work, Tally]]:
+    """What comes of each, in any order."""
+    with tempfile.TemporaryDirectory() as folder:  # nobody wants these kernels again
+        os.environ["MT2_CACHE_DIR"] = folder
+        if not jobs:
+            yield from map(Work.done, work)
+            return
+        context = multiprocessing.get_context("spawn")
+        with context.Pool(jobs, lowest_priority, maxtasksperchild=CHUNKS) as processes:
+            yield from processes.imap_unordered(Work.done, work)
 
 
 def _report(total: Tally, seconds: float) -> None:

@@ -15,14 +15,14 @@ from minitorch2.jit.ir.graph import (
     values_in,
     with_nodes,
 )
+from tests.graphs.judging import Refused, differences
 from tests.graphs.making import Case
-from tests.graphs.running import Refused, differences
 
 SCRIPT = '''"""{wrong}"""
 import numpy
 from minitorch2.jit.ir.parser import parse_graph
 from tests.graphs.making import Case
-from tests.graphs.running import differences
+from tests.graphs.judging import differences
 
 graph = parse_graph("""
 {graph}

@@ -8,7 +8,8 @@ import pytest
 import minitorch2 as torch
 from minitorch2.artifacts import subscribe
 from tests.graphs.making import make
-from tests.graphs.running import Refused, compiled, differences, result
+from tests.graphs.judging import Refused, differences
+from tests.graphs.running import compiled, result
 
 pytestmark = pytest.mark.numba
 

@@ -123,6 +123,21 @@ def test_the_key_depends_on_text_and_signature():
     assert len(keys) == 4
 
 
+@pytest.mark.parametrize("level", [0, 1])
+def test_a_lower_level_gives_the_same_bits_by_another_kernel(monkeypatch, level):
+    source = "def kernel(lo, hi, x, y, status):\n    for i in range(lo, hi):\n"
+    source += "        y[i] = tanh(x[i]) * exp(x[i]) + sin(x[i]) / x[i]\n"
+    signature = KernelSignature(arrays=("f32", "f32"))
+    x = np.linspace(-9, 9, 1001, dtype=np.float32)
+    usual, other = np.empty_like(x), np.empty_like(x)
+    full = compile_kernel(source, signature)
+    full.launch(x.size, (x, usual))
+    monkeypatch.setattr(config, "kernel_level", level)
+    quick = compile_kernel(source, signature)
+    quick.launch(x.size, (x, other))
+    assert quick.key != full.key and usual.tobytes() == other.tobytes()
+
+
 def test_a_source_that_does_not_type_says_so():
     source = "def bad(lo, hi, x, status):\n    for i in range(lo, hi):\n"
     source += "        x[i] = fma(x[i], f64(1.0), x[i])\n"

@@ -1,0 +1,253 @@
+"""Says whether the results of a case on its backends are right.
+
+In: a Case and names of backends. Out: what is wrong with a backend, or nothing. Eager is the judge
+of shapes, dtypes, strides, writes into inputs and of which inputs get a gradient. A number may
+differ by rounding: by a multiple of the last bit of the largest number beside it, of what eager
+itself differs from float64, and of what eager changes by when the inputs change in their last bits
+(a floor or a comparison may fall on the other side). The last costs several runs, so that it is
+measured only where a number is outside of the others.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy
+
+import minitorch2 as torch
+from minitorch2 import dtypes
+from minitorch2.dtypes import dtype
+from minitorch2.errors import Mt2Error
+from minitorch2.jit.autodiff.runtime import GraphFailed
+from minitorch2.jit.ir.graph import GraphBuilder, Value, map_values
+from minitorch2.jit.ir.types import TensorType
+from tests.graphs.making import Case
+from tests.graphs.running import Programs, Result, Run, compiled, result
+
+NARROW = {dtypes.float32: dtypes.float64}
+SHAKES = 6
+GAPS, BITS = 30.0, 60.0
+
+
+class Refused(Exception):
+    """Eager refuses the case, so there is nothing to compare."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """For each backend that is wrong what is, for each that compiles no such graph its words
+    (`compile` then runs the function op by op), and how eager itself does against float64."""
+
+    wrong: dict[str, str]
+    refused: dict[str, str]
+    eager: str = "not judged"
+
+
+def differences(case: Case, backends: Sequence[str]) -> dict[str, str]:
+    """For each backend that is wrong, what is. Raises Refused where eager refuses the case."""
+    return judged(case, backends).wrong
+
+
+def judged(case: Case, backends: Sequence[str]) -> Verdict:
+    """What the backends make of a case. What one of them compiles, all must compile. Raises
+    Refused where eager refuses the case."""
+    programs = Programs(case)
+    try:
+        eager = result(case, programs.run("eager"))
+    except Mt2Error as error:
+        raise Refused(str(error)) from error
+    except (ZeroDivisionError, OverflowError, ValueError, TypeError) as error:
+        raise Refused(repr(error)) from error
+    except Exception as error:  # not one of ours: a finding too
+        return Verdict({"eager": f"raises {type(error).__name__}: {error}"}, {})
+    bounds = Bounds(case, eager)
+    wrong, refused = {}, {}
+    for backend in backends:
+        try:
+            run = programs.run(backend)
+        except Mt2Error as error:
+            refused[backend] = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+            continue
+        except Exception as error:
+            wrong[backend] = f"compiling raises {type(error).__name__}: {error}"
+            continue
+        text = _difference(case, backend, run, bounds)
+        if text:
+            wrong[backend] = text
+    for backend, reason in refused.items() if len(refused) < len(backends) else ():
+        wrong[backend] = f"refuses what other backends compile: {reason}"
+    return Verdict(wrong, refused, bounds.of_eager())
+
+
+class Bounds:
+    """How far each number may be from eager's."""
+
+    def __init__(self, case: Case, eager: Result):
+        self.case, self.eager = case, eager
+        self.wide = _wide_result(case)
+        self.close = [_close(array) for array in eager.arrays]
+        self.loose: list[Any] | None = None  # once they are needed
+
+    def differs(self, other: Result) -> str:
+        """How another result differs; nothing where rounding explains all of it."""
+        text = _compare(self.eager, other, self.close)
+        if not text:
+            return ""
+        if self.loose is None:
+            self.loose = self._measured()
+        return _compare(self.eager, other, self.loose)
+
+    def of_eager(self) -> str:
+        """How eager does against float64, by the bounds that hold for the others."""
+        if self.wide is None:
+            return "not judged"
+        if not _compare(
+            replace(self.eager, facts=""), _narrowed(self.wide, self.eager), self.close
+        ):
+            return "within rounding of float64"
+        shaken = self._spreads(_shaken_results(self.case))
+        if not _compare(replace(self.eager, facts=""), _narrowed(self.wide, self.eager), shaken):
+            return "as far from float64 as its inputs' last bits reach"
+        return "beyond float64"
+
+    def _measured(self) -> list[Any]:
+        others = _shaken_results(self.case)
+        return self._spreads([*others, self.wide] if self.wide is not None else others)
+
+    def _spreads(self, others: Sequence[Result]) -> list[Any]:
+        """Bounds with what eager differs from other results of its own; infinite where those are
+        no numbers."""
+        bounds: list[Any] = []
+        for place, (array, close) in enumerate(zip(self.eager.arrays, self.close, strict=True)):
+            if array is None:
+                bounds.append(None)
+                continue
+            spread = numpy.zeros(array.shape)
+            for other in others:
+                there = other.arrays[place]
+                if there is not None and there.shape == array.shape:
+                    with numpy.errstate(all="ignore"):
+                        gap = numpy.abs(_real(there) - _real(array))
+                    spread = numpy.maximum(spread, numpy.where(numpy.isnan(gap), numpy.inf, gap))
+            largest = spread[numpy.isfinite(spread)].max(initial=0.0)
+            bounds.append(numpy.where(numpy.isfinite(spread), GAPS * largest + close, numpy.inf))
+        return bounds
+
+
+def _close(array: numpy.ndarray | None) -> Any:
+    """What the last bits of an array's numbers allow."""
+    if array is None:
+        return None
+    finite = numpy.abs(_real(array)[numpy.isfinite(_real(array))])
+    epsilon = numpy.finfo(array.dtype).eps if array.dtype.kind == "f" else 0.0
+    return BITS * epsilon * (finite.max(initial=0.0) + 1e-3)
+
+
+def _real(array: numpy.ndarray) -> numpy.ndarray:
+    return numpy.abs(array) if array.dtype.kind == "c" else array.astype(numpy.float64)
+
+
+def _difference(case: Case, backend: str, run: Run, bounds: Bounds) -> str:
+    """How a run differs from eager's; nothing where it does not."""
+    try:
+        found = result(case, run)
+        if backend == "exact":
+            return _compare(bounds.eager, found, None)
+        return bounds.differs(found)
+    except GraphFailed as failed:
+        return f"fails where eager does not: {failed}"
+    except Exception as error:  # any is a finding
+        return f"raises {type(error).__name__}: {error}"
+
+
+def _shaken_results(case: Case) -> list[Result]:
+    """Eager on inputs changed in their last bits."""
+    run = compiled(case, "eager")
+    return [result(case, run, shaken(case, number)) for number in range(SHAKES)]
+
+
+def _wide_result(case: Case) -> Result | None:
+    """Eager in float64; None where some dtype argument has no wider form."""
+    try:
+        wide = wider(case)
+        return result(wide, compiled(wide, "eager"))
+    except Exception:  # whatever it is, the case itself runs
+        return None
+
+
+def _narrowed(wide: Result, eager: Result) -> Result:
+    """A result in the dtypes of another one; where the shapes differ it is the other's."""
+    arrays = [
+        own if one is None or own is None or one.shape != own.shape else _as(one, own.dtype)
+        for one, own in zip(wide.arrays, eager.arrays, strict=True)
+    ]
+    return Result(tuple(arrays), "")
+
+
+def _as(array: numpy.ndarray, kind: Any) -> numpy.ndarray:
+    with numpy.errstate(all="ignore"):
+        return array.astype(kind)
+
+
+def shaken(case: Case, number: int) -> list[Any]:
+    """Inputs changed in their last bits."""
+    draw = numpy.random.RandomState(number)
+    changed = []
+    for array in case.arrays:
+        if array.dtype.kind == "f":
+            step = numpy.finfo(array.dtype).eps * draw.uniform(-4, 4, array.shape)
+            array = (array * (1 + step)).astype(array.dtype)
+        changed.append(torch.from_numpy(numpy.array(array)))
+    return changed
+
+
+def _compare(eager: Result, other: Result, bounds: list[Any] | None) -> str:
+    """The first difference; without bounds the bits must be the same, but for those of a nan."""
+    if eager.facts != other.facts:
+        return f"eager gives {eager.facts}; this {other.facts}"
+    given = bounds if bounds is not None else [0.0] * len(eager.arrays)
+    for place, (one, two, bound) in enumerate(zip(eager.arrays, other.arrays, given, strict=True)):
+        if one is None or two is None:
+            continue
+        if one.shape != two.shape or one.dtype != two.dtype:
+            return f"array {place} is {two.dtype}{two.shape}, not {one.dtype}{one.shape}"
+        if one.tobytes() == two.tobytes():
+            continue
+        a, b = one.astype(numpy.float64), two.astype(numpy.float64)
+        with numpy.errstate(all="ignore"):
+            right = (a == b) | (numpy.isnan(a) & numpy.isnan(b)) | (numpy.abs(a - b) <= bound)
+            wrong = ~(right | numpy.isinf(bound))
+        if bounds is None:
+            wrong |= numpy.signbit(a) != numpy.signbit(b)
+        if wrong.any():
+            at = tuple(int(i) for i in numpy.argwhere(wrong)[0])
+            within = float(numpy.broadcast_to(bound, wrong.shape)[at])
+            return f"array {place} at {at}: {b[at]!r}, not {a[at]!r} (within {within:.3g})"
+    return ""
+
+
+def wider(case: Case) -> Case:
+    """The same case in float64."""
+    builder = GraphBuilder(case.graph.name)
+    names: dict[Value, Any] = {}
+    for declared in case.graph.inputs:
+        type = declared.value.type
+        assert isinstance(type, TensorType)
+        wide = replace(type, dtype=NARROW.get(type.dtype, type.dtype))
+        names[declared.value] = builder.input(declared.name, wide)
+    for node in case.graph.nodes:
+        args = tuple(map_values(_wide(item), names.__getitem__) for item in node.args)
+        results = builder.add(node.op, args, node.origin, node.grad)
+        names.update(zip(node.results, results, strict=True))
+    for output in case.graph.outputs:
+        builder.output(map_values(output.argument, names.__getitem__))
+    arrays = tuple(a.astype(numpy.float64) if a.dtype == numpy.float32 else a for a in case.arrays)
+    return Case(case.seed, builder.build(), arrays, case.flags)
+
+
+def _wide(argument: Any) -> Any:
+    if isinstance(argument, dtype):
+        return NARROW.get(argument, argument)
+    if isinstance(argument, tuple):
+        return tuple(map(_wide, argument))
+    return argument
