@@ -10,6 +10,7 @@ compile_settings what users ask of compiled calls
 garbage.py  cycles are looked for rarely while much is made that stays
 compile_config   torch._dynamo.config: the same, as attributes of a module
 artifacts        provenance and the stream of events
+public           public functions as they are when they are called
 __future__       how modules are converted
 swapping         two tensors exchanged
 dtypes           element types and promotion
@@ -104,6 +105,7 @@ from minitorch2.backends import meta as _meta
 from minitorch2.backends import mkl as _mkl
 from minitorch2.backends import mkldnn as _mkldnn
 from minitorch2.backends import mps as _mps
+from minitorch2.backends import composite_programs as _composite_programs
 from minitorch2.backends import numpy_backend as _numpy_backend
 from minitorch2.backends import openmp as _openmp
 from minitorch2.garbage import rarely_collected as _rarely_collected

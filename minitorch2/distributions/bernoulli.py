@@ -12,7 +12,6 @@ Source: torch.distributions.
 import math
 from typing import Any
 
-from minitorch2 import draws
 from minitorch2.autograd.modes import no_grad
 from minitorch2.distributions import constraints
 from minitorch2.distributions.distribution import Distribution, ExponentialFamily, exactly_one
@@ -22,7 +21,6 @@ from minitorch2.distributions.tools import (
     lazy_property,
     logits_to_probs,
     probs_to_logits,
-    rand,
     row,
     shape_of,
     softplus,
@@ -30,7 +28,9 @@ from minitorch2.distributions.tools import (
     where,
     xlogy,
 )
+from minitorch2.draws import standard_gamma
 from minitorch2.dtypes import finfo
+from minitorch2.public import public
 
 _cross_entropy = row("binary_cross_entropy_with_logits")
 
@@ -103,8 +103,8 @@ class Bernoulli(_Binary, ExponentialFamily):
     def sample(self, sample_shape: Any = ()) -> Any:
         """Zeros and ones."""
         with no_grad():
-            drawn = rand(tuple(self._extended_shape(sample_shape)), dtype=self.probs.dtype)
-            return (drawn < self.probs.detach()).to(self.probs.dtype)
+            shape = self._extended_shape(sample_shape)
+            return public("bernoulli")(self.probs.detach().expand(shape))
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the probability of 0s and 1s."""
@@ -162,7 +162,8 @@ class Geometric(_Binary):
     def sample(self, sample_shape: Any = ()) -> Any:
         """floor(log(u) / log(1 - p))."""
         with no_grad():
-            u = uniform(self._extended_shape(sample_shape), self.probs)
+            shape = self._extended_shape(sample_shape)
+            u = self.probs.new_empty(shape).uniform_(finfo(self.probs.dtype).tiny, 1)
             return (u.log() / (-self.probs).log1p()).floor()
 
     def log_prob(self, value: Any) -> Any:
@@ -227,7 +228,7 @@ class Binomial(_Binary):
         """Counts of successes."""
         with no_grad():
             shape = self._extended_shape(sample_shape)
-            return draws.binomial(self.total_count.expand(shape), self.probs.expand(shape))
+            return public("binomial")(self.total_count.expand(shape), self.probs.expand(shape))
 
     def log_prob(self, value: Any) -> Any:
         """log(n over k) + k log(p) + (n - k) log(1 - p)."""
@@ -303,8 +304,8 @@ class NegativeBinomial(_Binary):
         """Poisson draws whose rates are gamma draws."""
         with no_grad():
             shape = self._extended_shape(sample_shape)
-            rate = draws.standard_gamma(self.total_count.expand(shape)) * self.logits.exp()
-            return draws.poisson(rate)
+            rate = standard_gamma(self.total_count.expand(shape)) * self.logits.exp()
+            return public("poisson")(rate)
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the probability."""
@@ -343,7 +344,7 @@ class Poisson(ExponentialFamily):
     def sample(self, sample_shape: Any = ()) -> Any:
         """Numbers of events."""
         with no_grad():
-            return draws.poisson(self.rate.expand(self._extended_shape(sample_shape)))
+            return public("poisson")(self.rate.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Any) -> Any:
         """k log(rate) - rate - log(k!)."""

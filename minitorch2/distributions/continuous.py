@@ -15,10 +15,11 @@ from typing import Any
 
 from minitorch2.distributions import constraints
 from minitorch2.distributions.distribution import Distribution, ExponentialFamily, LocationScale
-from minitorch2.distributions.tools import broadcast_all, rand, shape_of, uniform, where
+from minitorch2.distributions.tools import broadcast_all, shape_of, where
 from minitorch2.distributions.transformed import TransformedDistribution
 from minitorch2.distributions.transforms import AbsTransform
 from minitorch2.dtypes import finfo
+from minitorch2.public import public
 
 EULER = 0.57721566490153286060
 
@@ -68,7 +69,7 @@ class Uniform(Distribution):
     def rsample(self, sample_shape: Any = ()) -> Any:
         """low + width * a number of [0, 1)."""
         shape = self._extended_shape(sample_shape)
-        drawn = rand(tuple(shape), dtype=self.low.dtype)
+        drawn = public("rand")(tuple(shape), dtype=self.low.dtype)
         return self.low + drawn * (self.high - self.low)
 
     def log_prob(self, value: Any) -> Any:
@@ -123,8 +124,9 @@ class Exponential(ExponentialFamily):
         return self.rate.pow(-2)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """-log(u) / rate."""
-        return -uniform(self._extended_shape(sample_shape), self.rate).log() / self.rate
+        """A draw of rate 1, divided by the rate."""
+        shape = self._extended_shape(sample_shape)
+        return self.rate.new_empty(shape).exponential_() / self.rate
 
     def log_prob(self, value: Any) -> Any:
         """log(rate) - rate * x."""
@@ -173,8 +175,7 @@ class Laplace(LocationScale):
     def rsample(self, sample_shape: Any = ()) -> Any:
         """The inverse of the cdf at a uniform number."""
         shape, limits = self._extended_shape(sample_shape), finfo(self.loc.dtype)
-        u = rand(tuple(shape), dtype=self.loc.dtype) * (2 - limits.eps) + (limits.eps - 1)
-        u = u.clamp(min=limits.eps - 1)
+        u = self.loc.new_empty(shape).uniform_(limits.eps - 1, 1)
         return self.loc - self.scale * u.sign() * (-u.abs().clamp(min=limits.tiny)).log1p()
 
     def log_prob(self, value: Any) -> Any:
@@ -212,9 +213,9 @@ class Cauchy(LocationScale):
         return self.scale * math.inf
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """loc + scale * tan of a uniform angle."""
-        angle = rand(tuple(self._extended_shape(sample_shape)), dtype=self.loc.dtype) - 0.5
-        return self.loc + (angle * math.pi).tan() * self.scale
+        """loc + scale * a standard draw."""
+        shape = self._extended_shape(sample_shape)
+        return self.loc + self.loc.new_empty(shape).cauchy_() * self.scale
 
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the density."""

@@ -12,11 +12,13 @@ Source: torch.distributions.
 import math
 from typing import Any
 
+from minitorch2.autograd.modes import no_grad
 from minitorch2.distributions import constraints
 from minitorch2.distributions.distribution import ExponentialFamily, LocationScale
 from minitorch2.distributions.tools import normal, where
 from minitorch2.distributions.transformed import TransformedDistribution
 from minitorch2.distributions.transforms import AbsTransform, ExpTransform
+from minitorch2.public import public
 
 
 class Normal(LocationScale, ExponentialFamily):
@@ -36,6 +38,12 @@ class Normal(LocationScale, ExponentialFamily):
     def variance(self) -> Any:
         """scale squared."""
         return self.stddev.pow(2)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """A draw without a gradient."""
+        shape = self._extended_shape(sample_shape)
+        with no_grad():
+            return public("normal")(self.loc.expand(shape), self.scale.expand(shape))
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         """loc + scale * noise: gradients reach both."""

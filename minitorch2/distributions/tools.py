@@ -14,6 +14,7 @@ from typing import Any
 from minitorch2 import creation, functions, ranges
 from minitorch2.dtypes import finfo, get_default_dtype
 from minitorch2.ops.table import lookup
+from minitorch2.public import public
 from minitorch2.tensors import Size, Tensor
 
 
@@ -29,7 +30,6 @@ broadcast_tensors = functions.broadcast_tensors
 zeros, ones, full, arange = creation.zeros, creation.ones, creation.full, ranges.arange
 zeros_like, ones_like = creation.zeros_like, creation.ones_like
 full_like, eye, tensor = creation.full_like, ranges.eye, creation.tensor
-rand, randn = creation.rand, creation.randn
 
 
 def broadcast_all(*values: Any) -> tuple:
@@ -55,13 +55,12 @@ def shape_of(*numbers: Any, like: Any) -> Size:
 
 def uniform(shape: Any, like: Any) -> Any:
     """Numbers in [tiny, 1): their logarithm is finite."""
-    drawn = rand(*shape, dtype=like.dtype) if len(shape) else rand((), dtype=like.dtype)
-    return drawn.clamp(min=finfo(like.dtype).tiny)
+    return public("rand")(tuple(shape), dtype=like.dtype).clamp(min=finfo(like.dtype).tiny)
 
 
 def normal(shape: Any, like: Any) -> Any:
     """Standard normal numbers."""
-    return randn(*shape, dtype=like.dtype) if len(shape) else randn((), dtype=like.dtype)
+    return like.new_empty(tuple(shape)).normal_()
 
 
 def clamp_probs(probs: Any) -> Any:

@@ -22,9 +22,8 @@ from collections.abc import Callable
 from typing import Any
 
 from minitorch2.autograd.modes import no_grad
-from minitorch2.creation import rand, randn
-from minitorch2.dtypes import float32, float64
 from minitorch2.errors import ArgumentValueError
+from minitorch2.public import public
 from minitorch2.random import Generator
 from minitorch2.ranges import eye as identity
 
@@ -79,28 +78,20 @@ def _filled(tensor: Any, make: Callable[[], Any]) -> Any:
         return tensor.copy_(make())
 
 
-def _work_dtype(tensor: Any) -> Any:
-    return float64 if tensor.dtype is float64 else float32
-
-
 def uniform_(
     tensor: Any, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
 ) -> Any:
     """Fill with numbers uniform in [a, b)."""
-    wide = _work_dtype(tensor)
-    return _filled(
-        tensor, lambda: rand(*tensor.shape, dtype=wide, generator=generator) * (b - a) + a
-    )
+    with no_grad():
+        return tensor.uniform_(a, b, generator=generator)
 
 
 def normal_(
     tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Any:
     """Fill with numbers from the normal distribution N(mean, std^2)."""
-    wide = _work_dtype(tensor)
-    return _filled(
-        tensor, lambda: randn(*tensor.shape, dtype=wide, generator=generator) * std + mean
-    )
+    with no_grad():
+        return tensor.normal_(mean, std, generator=generator)
 
 
 def trunc_normal_(
@@ -116,25 +107,9 @@ def trunc_normal_(
     def below(x: float) -> float:
         return (1.0 + math.erf((x - mean) / std / math.sqrt(2.0))) / 2.0
 
-    low, high = below(a), below(b)
-
-    def make() -> Any:
-        share = rand(*tensor.shape, dtype=float64, generator=generator) * (high - low) + low
-        values = _inverse_erf(share * 2 - 1) * (std * math.sqrt(2.0)) + mean
-        return values.clamp(a, b)
-
-    return _filled(tensor, make)
-
-
-def _inverse_erf(y: Any) -> Any:
-    """Winitzki's approximation, made exact by four of Newton's steps."""
-    shape = 0.147
-    logarithm = (1 - y * y).clamp_min(1e-300).log()
-    middle = logarithm / 2 + 2 / (math.pi * shape)
-    x = y.sign() * ((middle * middle - logarithm / shape).sqrt() - middle).sqrt()
-    for _ in range(4):
-        x = x - (x.erf() - y) * ((x * x).exp() * (math.sqrt(math.pi) / 2))
-    return x
+    with no_grad():
+        tensor.uniform_(2 * below(a) - 1, 2 * below(b) - 1, generator=generator)
+        return tensor.erfinv_().mul_(std * math.sqrt(2.0)).add_(mean).clamp_(a, b)
 
 
 def constant_(tensor: Any, val: float) -> Any:
@@ -235,13 +210,10 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Generator | None = None
             "use normal_ for vectors",
         )
     rows, columns = tensor.shape[0], math.prod(tensor.shape[1:])
-    shape = (max(rows, columns), min(rows, columns))
-
-    def make() -> Any:
-        basis = _orthonormal_columns(randn(*shape, dtype=float64, generator=generator))
-        return (basis if rows >= columns else basis.t()).reshape(tensor.shape) * gain
-
-    return _filled(tensor, make)
+    with no_grad():
+        drawn = tensor.new_empty((rows, columns)).normal_(0, 1, generator=generator)
+        basis = _orthonormal_columns((drawn if rows >= columns else drawn.t()).double())
+        return tensor.copy_((basis if rows >= columns else basis.t()).reshape(tensor.shape) * gain)
 
 
 def _orthonormal_columns(matrix: Any) -> Any:
@@ -264,8 +236,9 @@ def sparse_(
     zeros = math.ceil(sparsity * tensor.shape[0])
     normal_(tensor, 0.0, std, generator)
     with no_grad():
-        order = rand(*tensor.shape, generator=generator).argsort(0).argsort(0)
-        return tensor.copy_(tensor * (order >= zeros).to(tensor.dtype))
+        for column in range(tensor.shape[1]):
+            tensor[public("randperm")(tensor.shape[0], generator=generator)[:zeros], column] = 0
+    return tensor
 
 
 def _older(name: str) -> Callable:

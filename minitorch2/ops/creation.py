@@ -173,10 +173,33 @@ def _randn(size, dtype, device, generator):
 
 
 def _randint(low, high, size, dtype, device, generator):
+    if isinstance(high - low, int) and high - low > 1 << 31:
+        return _wide_randint(low, high, size, generator).to(dtype or dtypes.int64)
     seed, counter = take_counters(element_count(size), generator)
     words = _op("random_words", seed, counter, tuple(size))
     found = words * (high - low)
     return ((found >> 32) + low).to(dtype or dtypes.int64)
+
+
+def _wide_randint(low, high, size, generator):
+    """Integers from a range that 31 bits do not span, from two words each."""
+    seed, counter = take_counters(2 * element_count(size), generator)
+    words = _op("random_words", seed, counter, (2, *size))
+    return _scaled(words >> 1, words % 2 == 0, low, high)
+
+
+def _scaled(parts, coins, low, high):
+    """low + floor(r * (high - low)), r a fraction of 62 bits in two parts.
+
+    Products stay below 2^63: the range is two parts as well. Where 62 bits are too few, a coin says
+    which half of the range.
+    """
+    if high - low > 1 << 62:
+        middle = (low + high) // 2
+        halves = (_scaled(parts, coins[1:], *each) for each in ((low, middle), (middle, high)))
+        return _op("where", coins[0], *halves)
+    (upper, lower), (first, second) = parts, divmod(high - low, 1 << 31)
+    return upper * first + (upper * second >> 31) + (lower * first >> 31) + low
 
 
 _TAIL = "*, dtype? dtype=None, device? device=None, any? generator=None) -> Tensor"

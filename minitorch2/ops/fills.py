@@ -102,7 +102,7 @@ def random_(self: Tensor, *bounds: int, generator: Any = None) -> Any:
     if self.dtype.is_floating_point:
         limit = _EXACT[self.dtype.name] + 1
     else:
-        limit = min(1 << (8 * self.dtype.itemsize - self.dtype.is_signed), 1 << 32)
+        limit = 1 << (8 * self.dtype.itemsize - self.dtype.is_signed)
     low, high = {0: (0, limit), 1: (0, *bounds), 2: bounds}[len(bounds)]
     _require(
         low < high,

@@ -45,3 +45,41 @@ def test_the_generator_decides():
     first = torch.empty(5).normal_(generator=torch.Generator().manual_seed(1))
     second = torch.empty(5).normal_(generator=torch.Generator().manual_seed(1))
     assert torch.equal(first, second)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        (0, 1 << 31),
+        (-5, 1 << 32),
+        (0, 3 << 40),
+        (-(1 << 62), 1 << 62),
+        (-(1 << 63), (1 << 63) - 1),
+        (-(1 << 62), (1 << 63) - 1),
+    ],
+)
+def test_integers_of_wide_ranges_fill_the_range_evenly(low, high):
+    for x in (
+        torch.randint(low, high, (4000,)),
+        torch.empty(4000, dtype=torch.int64).random_(low, high),
+    ):
+        share = (x.double() - low) / (high - low)
+        assert low <= x.min().item() and x.max().item() < high
+        assert share.mean().item() == pytest.approx(0.5, abs=0.03)
+        assert share.std().item() == pytest.approx(12**-0.5, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "top"), [(torch.int64, 1 << 63), (torch.int32, 1 << 31), (torch.float64, 1 << 53)]
+)
+def test_integers_without_bounds_fill_the_dtype(dtype, top):
+    x = torch.empty(4000, dtype=dtype).random_()
+    assert x.min().item() >= 0
+    assert x.double().max().item() > 0.99 * top
+    assert x.double().mean().item() == pytest.approx(top / 2, rel=0.05)
+
+
+def test_wide_integers_use_all_their_bits():
+    x = torch.randint(-(1 << 63), (1 << 63) - 1, (4000,))
+    for bit in range(64):
+        assert ((x >> bit) & 1).double().mean().item() == pytest.approx(0.5, abs=0.05)

@@ -12,8 +12,9 @@ Source: torch.utils.data.DataLoader.
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from minitorch2.creation import randint
+from minitorch2.dtypes import int64
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError
+from minitorch2.public import public
 from minitorch2.random import Generator
 from minitorch2.utils.data.collate import default_collate, default_convert
 from minitorch2.utils.data.dataset import IterableDataset, can_collate
@@ -113,10 +114,11 @@ class DataLoader:
 
     def __iter__(self) -> Iterator[Any]:
         tasks, make_fetch = self._tasks(), self._fetcher
+        # Workers draw their random numbers from seeds of their own; as torch does, a pass without
+        # workers takes one too, so that the numbers after it do not depend on their count.
+        seed = int(public("empty")((), dtype=int64).random_(generator=self.generator).item())
         if self.num_workers == 0:
             return _load_here(make_fetch(), tasks)
-        # Workers draw their random numbers from seeds of their own.
-        seed = randint(1 << 31, (), generator=self.generator).item()
         return load_in_workers(
             self.dataset,
             make_fetch,

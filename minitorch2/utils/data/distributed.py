@@ -14,11 +14,9 @@ from collections.abc import Iterator, Sized
 from typing import Any
 
 from minitorch2.errors import ArgumentValueError
-from minitorch2.ops.table import lookup
+from minitorch2.public import public
 from minitorch2.random import Generator
 from minitorch2.utils.data.sampler import Sampler
-
-_randperm = lookup("randperm").public
 
 
 class DistributedSampler(Sampler):
@@ -55,7 +53,7 @@ class DistributedSampler(Sampler):
         indices = list(range(count))
         if self.shuffle:
             generator = Generator().manual_seed(self.seed + self.epoch)
-            indices = _randperm(count, generator=generator).tolist()
+            indices = public("randperm")(count, generator=generator).tolist()
         if not self.drop_last:
             repeats = math.ceil(self.total_size / max(count, 1))
             indices = (indices * repeats)[: self.total_size]

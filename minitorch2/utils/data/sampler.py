@@ -9,13 +9,13 @@ import itertools
 from collections.abc import Iterator, Sequence, Sized
 from typing import Any
 
-from minitorch2.creation import as_tensor, rand, randint
-from minitorch2.dtypes import float64
+from minitorch2.creation import as_tensor
+from minitorch2.dtypes import int64
 from minitorch2.errors import ArgumentValueError
-from minitorch2.ops.table import lookup
+from minitorch2.public import public
 from minitorch2.random import Generator
 
-_randperm = lookup("randperm").public
+_AT_ONCE = 32  # indices drawn in one call, with replacement
 
 
 class Sampler:
@@ -44,6 +44,12 @@ class SequentialSampler(Sampler):
         return len(self.data_source)
 
 
+def _own_generator() -> Generator:
+    """A stream for one pass, seeded by a number of the default one."""
+    seed = public("empty")((), dtype=int64).random_().item()
+    return Generator().manual_seed(int(seed))
+
+
 class RandomSampler(Sampler):
     """All examples in random order, or `num_samples` draws, with replacement if wanted."""
 
@@ -69,15 +75,19 @@ class RandomSampler(Sampler):
 
     def __iter__(self) -> Iterator[int]:
         count = len(self.data_source)
+        generator = self.generator or _own_generator()
         if self.replacement:
-            drawn: Any = randint(count, (self.num_samples,), generator=self.generator)
-            yield from drawn.tolist()
+            whole, rest = divmod(self.num_samples, _AT_ONCE)
+            for size in (*[_AT_ONCE] * whole, rest):
+                drawn = public("randint")(
+                    high=count, size=(size,), dtype=int64, generator=generator
+                )
+                yield from drawn.tolist()
             return
-        left = self.num_samples
-        while left > 0:
-            order = _randperm(count, generator=self.generator).tolist()
-            yield from order[:left]
-            left -= count
+        # The last order is drawn even where nothing is taken from it: as often as torch draws.
+        whole, rest = divmod(self.num_samples, count)
+        for length in (*[count] * whole, rest):
+            yield from public("randperm")(count, generator=generator).tolist()[:length]
 
     def __len__(self) -> int:
         return self.num_samples
@@ -90,7 +100,7 @@ class SubsetRandomSampler(Sampler):
         self.indices, self.generator = indices, generator
 
     def __iter__(self) -> Iterator[int]:
-        for at in _randperm(len(self.indices), generator=self.generator).tolist():
+        for at in public("randperm")(len(self.indices), generator=self.generator).tolist():
             yield self.indices[at]
 
     def __len__(self) -> int:
@@ -112,15 +122,10 @@ class WeightedRandomSampler(Sampler):
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        count = self.weights.shape[0]
-        if self.replacement:
-            sums = self.weights.cumsum(0)
-            draws: Any = rand(self.num_samples, 1, dtype=float64, generator=self.generator)
-            chosen = (draws * sums[-1] >= sums).sum(1).clamp(max=count - 1)
-        else:  # exponential races: the index i wins with probability weight i
-            races: Any = rand(count, dtype=float64, generator=self.generator)
-            chosen = (-(1 - races).log() / self.weights).argsort()[: self.num_samples]
-        return iter(chosen.tolist())
+        drawn = public("multinomial")(
+            self.weights, self.num_samples, self.replacement, generator=self.generator
+        )
+        return iter(drawn.tolist())
 
     def __len__(self) -> int:
         return self.num_samples

@@ -12,11 +12,14 @@ Source: torch.utils.data's multiprocessing loader, without shared memory: tensor
 
 import multiprocessing
 import queue
+import random
 import sys
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
+
+import numpy
 
 from minitorch2.errors import OperationError
 from minitorch2.random import manual_seed
@@ -67,6 +70,8 @@ def _work(
     global _info
     _info = info
     manual_seed(info.seed)
+    random.seed(info.seed)
+    numpy.random.seed(numpy.random.SeedSequence((info.seed, info.id)).generate_state(4))
     fetch = None
     while (task := tasks.get()) is not None:
         try:
