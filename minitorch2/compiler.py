@@ -18,7 +18,7 @@ from typing import Any
 
 from minitorch2 import compiling, custom_backends
 from minitorch2.compile_config import config
-from minitorch2.compile_settings import settings
+from minitorch2.compile_settings import settings, take_stance
 from minitorch2.custom_backends import register_backend
 from minitorch2.dispatch import is_compiling, state
 from minitorch2.errors import ArgumentValueError
@@ -148,14 +148,13 @@ class set_stance(contextlib.ContextDecorator):
             raise ArgumentValueError(
                 f"set_stance({stance!r})", "no such stance", f"use one of {', '.join(STANCES)}"
             )
-        self.stance, self.before = stance, settings.stance
-        settings.stance = stance
+        self.stance, self.before = stance, take_stance(stance)
 
     def __enter__(self) -> None:
-        settings.stance = self.stance
+        take_stance(self.stance)
 
     def __exit__(self, *exc: object) -> None:
-        settings.stance = self.before
+        take_stance(self.before)
 
 
 @dataclass(frozen=True)

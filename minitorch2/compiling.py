@@ -33,10 +33,10 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch2.artifacts import emit, listening, wants
 from minitorch2.autograd.modes import enable_grad
-from minitorch2.compile_settings import settings
+from minitorch2.compile_settings import limits, settings
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, Mt2Error
 from minitorch2.garbage import rarely_collected
-from minitorch2.jit.autodiff.runtime import CompiledProgram
+from minitorch2.jit.autodiff.runtime import CompiledProgram, GraphFailed
 from minitorch2.jit.cache import CodeCache
 from minitorch2.jit.capture.program import CapturedProgram
 from minitorch2.jit.ir.graph import Graph
@@ -305,9 +305,20 @@ class CompiledFunction:
                 yield entry.program, program if isinstance(program, CompiledProgram) else None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if settings.stance == "force_eager":
+        if limits.stances_taken and settings.stance == "force_eager":
             return self.original(*args, **kwargs)
-        return self.cache(*args, **kwargs)
+        if kwargs:
+            return self.cache(*args, **kwargs)
+        for entry in self.cache.entries.get(len(args), ()):  # what the cache does, a call less
+            if entry.check(*args):
+                break
+        else:
+            return self.cache(*args)
+        try:
+            return entry.run(*args)
+        except GraphFailed:
+            pass  # see CodeCache
+        return self.original(*args)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)

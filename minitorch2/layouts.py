@@ -47,6 +47,8 @@ class Layout:
 
     def is_contiguous(self) -> bool:
         """Whether the elements lie one after the other in row-major order."""
+        if self.row_major:
+            return True
         if any(size == 0 for size in self.shape):
             return True
         expected: int = 1
@@ -59,6 +61,8 @@ class Layout:
 
     def is_dense(self) -> bool:
         """Whether the elements fill a stretch of memory without gaps or overlaps, in any order."""
+        if self.row_major:
+            return True
         expected: int = 1
         for stride, size in sorted(
             (stride, size)

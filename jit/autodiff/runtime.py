@@ -62,8 +62,7 @@ class CompiledNode(Node):
         partition = program.partition
         assert partition is not None
         edges = tuple(edge_of(inputs[index]) for index in program.gradient_inputs)
-        label = f"Compiled[{program.functional.name}]Backward"
-        super().__init__(label, edges, tuple(spec_of(t) for t in outputs), state.origin)
+        super().__init__(program.label, edges, tuple(spec_of(t) for t in outputs), state.origin)
         self.program = program
         self.inputs: list[Any] | None = [
             SavedTensor(value, None) if isinstance(value, Tensor) else value for value in inputs
@@ -210,6 +209,7 @@ class CompiledProgram:
         self.variants: dict[frozenset[int], Executable] = {}
         self.apart = isinstance(forward, HostFunction) and forward.plain
         self.calls = 0
+        self.label = f"Compiled[{functional.name}]Backward"  # of the node of each call
 
     def flat(self) -> Executable:
         """This program as a function, with nothing before the kernels where that can be."""
@@ -254,8 +254,8 @@ class CompiledProgram:
             given += drawn[:2]
         recorded = self.backward is not None
         versions = self._saved_versions(given) if recorded else []
-        before = state.grad_enabled
-        state.grad_enabled = False
+        own = state.__dict__
+        before, own["grad_enabled"] = own["grad_enabled"], False
         try:
             found = self.forward(given)
         except Mt2Error as error:
@@ -263,7 +263,7 @@ class CompiledProgram:
                 random.default_generator.give_back(*drawn[1:])
             raise GraphFailed(str(error)) from error
         finally:
-            state.grad_enabled = before
+            own["grad_enabled"] = before
         outputs = found[: self.output_count]
         if not self.apart:
             _separate(outputs, given)

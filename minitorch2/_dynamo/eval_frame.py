@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from minitorch2 import compiling
-from minitorch2.compile_settings import settings
+from minitorch2.compile_settings import take_stance
 from minitorch2.compiler import disable, set_stance
 from minitorch2.compiling import OptimizedModule
 from minitorch2.tensors import Tensor
@@ -60,11 +60,11 @@ def run(fn: Callable | None = None) -> Any:
 
     @functools.wraps(fn)
     def ran(*args: Any, **kwargs: Any) -> Any:
-        before, settings.stance = settings.stance, "only_compiled"
+        before = take_stance("only_compiled")
         try:
             return fn(*args, **kwargs)
         finally:
-            settings.stance = before
+            take_stance(before)
 
     return ran
 

@@ -27,6 +27,14 @@ def _laid_out_as(leaf: Tensor, gradient: Tensor, copy: bool) -> Tensor:
     return call(lookup("permute"), (moved, back))
 
 
+def _detached(gradient: Tensor) -> Tensor:
+    """The gradient as a tensor without history, on the same memory."""
+    if state.direct and type(gradient) is Tensor:
+        storage, layout, element = gradient.storage, gradient.layout, gradient.dtype
+        return Tensor(storage, layout, element, gradient._array)
+    return call(lookup("detach"), (gradient,))
+
+
 def accumulate_into(leaf: Tensor, gradient: Tensor, taken: set[int]) -> None:
     """Add to `leaf.grad`, in place when nothing is recorded (so that aliases of it see it).
 
@@ -37,7 +45,7 @@ def accumulate_into(leaf: Tensor, gradient: Tensor, taken: set[int]) -> None:
     gradient = fit_gradient(gradient, spec._replace(dtype=wanted or gradient.dtype))
     old = leaf._grad
     if old is None:
-        owned = gradient if state.grad_enabled else call(lookup("detach"), (gradient,))
+        owned = gradient if state.grad_enabled else _detached(gradient)
         shared = id(owned.storage) in taken or owned.storage is leaf.storage
         owned = _laid_out_as(leaf, owned, shared)
         taken.add(id(owned.storage))

@@ -90,11 +90,13 @@ class _GradMode:
         self.before: list[tuple[bool, bool]] = []
 
     def __enter__(self) -> None:
-        self.before.append((state.grad_enabled, state.inference))
-        state.grad_enabled = self.enabled
+        own = state.__dict__
+        self.before.append((own["grad_enabled"], own["inference"]))
+        own["grad_enabled"] = self.enabled
 
     def __exit__(self, *exc: object) -> None:
-        state.grad_enabled, state.inference = self.before.pop()
+        own = state.__dict__
+        own["grad_enabled"], own["inference"] = self.before.pop()
 
     def __call__(self, function: Callable) -> Callable:
         return _decorated(function, type(self))
