@@ -13,7 +13,9 @@ engine      walks the graph backwards
 saving      what users do with saved tensors and nodes
 mutation    writes into saved tensors that do not spoil the backward
 modes       no_grad, enable_grad, inference_mode
+tangents    forward mode: operations pass tangents on
 contexts    what the forward and the backward of a user's Function share
+function_tangents  tangents of a user's Function, by its jvp
 function    autograd.Function, for derivatives written by the user
 gradcheck   compares vjps with finite differences
 public      backward, grad and the names of torch.autograd

@@ -35,6 +35,7 @@ class FunctionCtx:
     _accessed = False
     _once = False  # whether saved tensors are cleared when they are asked for
     _node: Any = None  # a weak reference to the node
+    _forward: "tuple | None" = None  # what jvp finds as saved tensors, while it runs
 
     def save_for_backward(self, *tensors: Any) -> None:
         """Keep tensors (or None) for the backward, checked against later writes."""
@@ -58,7 +59,9 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self) -> tuple:
-        """The tensors given to save_for_backward."""
+        """The tensors given to save_for_backward; in jvp, those given to save_for_forward."""
+        if self._forward is not None:
+            return self._forward
         if self._saved is None:
             raise freed("ctx.saved_tensors")
         if self._once and self._accessed:
@@ -187,6 +190,10 @@ class BackwardCFunction(Node):
                 "return a gradient of the input's shape",
             )
         return fit_gradient(value, spec)
+
+    def kept(self) -> tuple:
+        """What is saved of the results, among others."""
+        return tuple(self.ctx._saved or ())
 
     def release(self) -> None:
         """Free the saved tensors."""

@@ -16,11 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from minitorch2.autograd.anomaly import active
-from minitorch2.autograd.graph import (
-    Edge,
-    Node,
-    edge_of,
-)
+from minitorch2.autograd.graph import Edge, Node, edge_of
 from minitorch2.autograd.hooks import accumulated, after_leaf, apply_with_hooks, before_leaf, hooked
 from minitorch2.autograd.leaves import accumulate_into
 from minitorch2.batching.backward import any_batched, run_hidden
@@ -29,8 +25,11 @@ from minitorch2.errors import AutogradError
 from minitorch2.tensors import Tensor
 
 
-def _dependencies(roots: list[Node]) -> tuple[dict[Node, int], dict[int, int]]:
-    """How many gradients each reachable node waits for, and each leaf that has hooks, by its id."""
+def _dependencies(roots: list[Node], since: int) -> tuple[dict[Node, int], dict[int, int]]:
+    """How many gradients each reachable node waits for, and each leaf that has hooks, by its id.
+
+    Nodes that were made before the number `since` are taken for the ends of the graph.
+    """
     counts: dict[Node, int] = dict.fromkeys(roots, 0)
     leaves: dict[int, int] = {}
     stack = list(counts)
@@ -44,7 +43,7 @@ def _dependencies(roots: list[Node]) -> tuple[dict[Node, int], dict[int, int]]:
                     leaves[id(target)] = leaves.get(id(target), 0) + 1
             elif target in counts:
                 counts[target] += 1
-            else:
+            elif target.sequence >= since:
                 counts[target] = 1
                 stack.append(target)
     return counts, leaves
@@ -97,8 +96,12 @@ def run_backward(
     create_graph: bool,
     inputs: "Sequence[Tensor | Edge] | None" = None,
     accumulate: bool = True,
+    since: int = -1,
 ) -> list[Any]:
-    """Propagate `gradients` of `outputs`; accumulate into leaves or return those of `inputs`."""
+    """Propagate `gradients` of `outputs`; accumulate into leaves or return those of `inputs`.
+
+    `since`: the number of the oldest node that can lead to an input, where that is known.
+    """
     if state.modes and any_batched((*outputs, *(inputs or ()))):
         settings = (list(outputs), gradients, retain_graph, create_graph, inputs, accumulate)
         return run_hidden(run_backward, *settings)
@@ -120,23 +123,27 @@ def run_backward(
             roots.append(edge.target)
         run.taken.add(id(gradient.storage))
         run.deliver(edge, gradient)
-    before = state.grad_enabled, state.autocast, state.backward
-    state.backward = run
-    state.grad_enabled, state.autocast = create_graph, None  # dtypes are the forward's
+    own, casts = state.__dict__, state.autocast
+    before = own["grad_enabled"], own["backward"]
+    own["grad_enabled"], own["backward"] = create_graph, run
+    if casts is not None:
+        state.autocast = None  # dtypes are the forward's
     try:
-        _walk(run, roots, retain_graph, accumulate)
+        _walk(run, roots, retain_graph, accumulate, since)
         found = _finish(run, edges, accumulate)
         while run.callbacks:
             run.callbacks.pop(0)()
         return found
     finally:
-        state.grad_enabled, state.autocast, state.backward = before
+        own["grad_enabled"], own["backward"] = before
+        if casts is not None:
+            state.autocast = casts
 
 
-def _walk(run: _Run, roots: list[Node], retain_graph: bool, accumulate: bool) -> None:
-    counts, leaves = _dependencies(roots)
+def _walk(run: _Run, roots: list[Node], retain_graph: bool, accumulate: bool, since: int) -> None:
+    counts, leaves = _dependencies(roots, since)
     run.nodes = counts
-    run.needed = None if run.wanted is None else _leading_to(run, roots, accumulate)
+    run.needed = None if run.wanted is None else _leading_to(run, roots, accumulate, since)
     ready = [(-node.sequence, id(node), node) for node in counts if counts[node] == 0]
     heapq.heapify(ready)
     while ready:
@@ -149,6 +156,8 @@ def _walk(run: _Run, roots: list[Node], retain_graph: bool, accumulate: bool) ->
                 continue
             target = edge.target
             if isinstance(target, Node):
+                if target not in counts:
+                    continue
                 counts[target] -= 1
                 if counts[target] == 0:
                     heapq.heappush(ready, (-target.sequence, id(target), target))
@@ -186,7 +195,7 @@ def _run_node(run: _Run, node: Node, grads: list[Any], retain_graph: bool) -> No
             state.origin = origin
 
 
-def _leading_to(run: _Run, roots: list[Node], themselves: bool) -> set[Node]:
+def _leading_to(run: _Run, roots: list[Node], themselves: bool, since: int) -> set[Node]:
     """Nodes from which a wanted input can be reached; the others need not run.
 
     With `themselves`, the nodes that made the wanted inputs run, too, as in torch's backward().
@@ -202,7 +211,11 @@ def _leading_to(run: _Run, roots: list[Node], themselves: bool) -> set[Node]:
             seen.add(node)
             stack.append((node, True))
             targets = [edge.target for edge in node.edges if edge is not None]
-            stack.extend((target, False) for target in targets if isinstance(target, Node))
+            stack.extend(
+                (target, False)
+                for target in targets
+                if isinstance(target, Node) and target.sequence >= since
+            )
     needed: set[Node] = set()
     if themselves:
         needed = {e.target for e in run.wanted or () if isinstance(e.target, Node)} & seen

@@ -11,18 +11,22 @@ the result and its tangent, the directional derivative.
     >>> tangent
     tensor(12.)
 
-A dual tensor is a tensor tracked by reverse mode. `unpack_dual` finds the tangent by two reverse
-passes (a jvp is the vjp of the vjp), which costs a few times the forward and needs the forward's
-graph: inside no_grad no tangent is followed, a dual tensor cannot be written in place, and an
-autograd.Function needs a twice differentiable backward instead of a jvp.
+A dual tensor is a view of the given one whose tangent is known to the level (autograd/tangents.py).
+Operations pass tangents on also inside no_grad; views and writes in place do, too; an
+autograd.Function does it by its own `jvp`.
 
-Source: torch.autograd.forward_ad's documentation; Townsend 2017 for the trick.
+Source: torch.autograd.forward_ad's documentation.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from minitorch2.autograd.tangents import Duals, check_tangent
+from minitorch2.batching.backward import sizes_of
+from minitorch2.batching.batched import batched, batched_at, levels_of, op, physical, plain_tensors
+from minitorch2.dispatch import state
 from minitorch2.errors import ArgumentValueError, OperationError
-from minitorch2.func.levels import Level, pull
 from minitorch2.tensors import Tensor
 
 
@@ -33,16 +37,7 @@ class UnpackedDualTensor(NamedTuple):
     tangent: Any
 
 
-class _Duals:
-    """The dual tensors of one level."""
-
-    def __init__(self) -> None:
-        self.level = Level()
-        self.inputs: list[Tensor] = []
-        self.tangents: list[Tensor] = []
-
-
-_levels: list[_Duals] = []
+_levels: list[Duals] = []  # of enter_dual_level
 
 
 def enter_dual_level() -> int:
@@ -53,7 +48,7 @@ def enter_dual_level() -> int:
             "Nested forward mode AD is not supported at the moment",
             "use torch.func.jvp, which nests",
         )
-    _levels.append(_Duals())
+    _levels.append(Duals().__enter__())
     return len(_levels) - 1
 
 
@@ -64,7 +59,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
             f"exit_dual_level(level={level})",
             "Trying to exit a forward AD level that was not the last one that was created",
         )
-    _levels.pop().level.close()
+    _levels.pop().__exit__()
 
 
 class dual_level:
@@ -77,56 +72,63 @@ class dual_level:
         exit_dual_level()
 
 
-def _current(asked: str, level: int | None) -> _Duals:
-    if not _levels or (level is not None and not 0 <= level < len(_levels)):
-        raise OperationError(
-            asked,
-            "there is no dual level: Trying to create a dual Tensor for forward AD but no level "
-            "exists",
-            "do it inside `with dual_level():`",
-        )
-    return _levels[-1 if level is None else level]
+@contextmanager
+def _set_fwd_grad_enabled(mode: bool) -> Iterator[None]:
+    """Within the block tangents are passed on, or not."""
+    before = state.duals
+    if not mode:
+        state.duals = ()
+    try:
+        yield
+    finally:
+        state.duals = before
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """The tensor with a tangent, of its own shape and dtype."""
-    duals = _current("make_dual", level)
-    if not tensor.dtype.is_floating_point and not tensor.dtype.is_complex:
-        raise ArgumentValueError(
-            "make_dual",
-            f"Expected primal to be floating point or complex, but got: {tensor.dtype}",
-        )
-    if not tangent.dtype.is_floating_point and not tangent.dtype.is_complex:
-        raise ArgumentValueError(
-            "make_dual",
-            f"Expected tangent to be floating point or complex, but got: {tangent.dtype}",
-        )
-    if tuple(tensor.shape) != tuple(tangent.shape):
+    """The tensor with a tangent, of its own shape and dtype: a view of it."""
+    if not _levels or (level is not None and not 0 <= level < len(_levels)):
         raise OperationError(
             "make_dual",
-            f"Trying to set a forward gradient of size {list(tangent.shape)} on a tensor of size "
-            f"{list(tensor.shape)}",
+            "there is no dual level: Trying to create a dual Tensor for forward AD but no level "
+            "exists, make sure to enter_dual_level() first.",
+            "do it inside `with dual_level():`",
         )
-    tracked = duals.level.track(tensor, "make_dual")
-    duals.inputs.append(tracked)
-    duals.tangents.append(tangent)
-    return tracked
+    for name, given in (("primal", tensor), ("tangent", tangent)):
+        if not given.dtype.is_floating_point and not given.dtype.is_complex:
+            raise ArgumentValueError(
+                "make_dual",
+                f"Expected {name} to be floating point or complex, but got: {given.dtype}",
+            )
+    return dual_of(_levels[-1 if level is None else level], tensor, tangent, "make_dual")
+
+
+def dual_of(level: Duals, tensor: Tensor, tangent: Tensor, asked: str) -> Tensor:
+    """A view of the tensor that has a tangent in a level. Both may be Batched, alike or not."""
+    check_tangent(asked, tensor, tangent)
+    sizes = sizes_of(tensor) | sizes_of(tangent)
+    wide = batched_at(tensor, sizes)
+    with plain_tensors():
+        dual = op("alias", physical(wide))
+        given = physical(batched_at(tangent, sizes))
+        if given.layout.overlaps_itself():
+            given = op("contiguous_copy", given)
+        level.tangents.pop(id(dual), None)  # of an alias of a dual tensor
+        level.give(dual, given)
+    return batched(dual, levels_of(wide))
+
+
+def tangent_in(level: Duals, tensor: Tensor) -> Tensor | None:
+    """The tangent that a tensor, Batched or not, has in a level."""
+    found = level.of(physical(tensor))
+    return None if found is None else batched(found, levels_of(tensor))
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """The value, and its tangent; outside of a level, or without one, the tangent is None."""
     if not _levels:
         return UnpackedDualTensor(tensor, None)
-    duals = _current("unpack_dual", level)
-    own = duals.level
-    start = own.start(tensor)
-    rows = pull([tensor], [start], duals.inputs, True, True) if duals.inputs else []
-    used = [(r, t) for r, t in zip(rows, duals.tangents, strict=True) if r is not None]
-    primal = own.settled(tensor)
-    if not used:
-        return UnpackedDualTensor(primal, None)
-    further = own.reaches_beyond(tensor) or any(t.requires_grad for t in duals.tangents)
-    (found,) = pull([r for r, _ in used], [t for _, t in used], [start], True, further)
-    if found is None:
-        return UnpackedDualTensor(primal, None)
-    return UnpackedDualTensor(primal, own.settled(found))
+    duals = _levels[-1 if level is None else level]
+    tangent = tangent_in(duals, tensor)
+    primal = op("alias", tensor)
+    duals.forget(physical(primal))
+    return UnpackedDualTensor(primal, tangent)

@@ -33,6 +33,7 @@ from minitorch2.autograd.contexts import (
     backward_of,
     no_backward,
 )
+from minitorch2.autograd.function_tangents import Call
 from minitorch2.autograd.graph import Node, SavedTensor, edge_of
 from minitorch2.autograd.record import check_write, record_write
 from minitorch2.autograd.views import CUSTOM, MULTIPLE, View
@@ -120,8 +121,9 @@ class Function(FunctionCtx):
         ctx.needs_input_grad = tuple(
             isinstance(a, Tensor) and a.requires_grad and state.grad_enabled for a in args
         )
-        before = state.grad_enabled
-        state.grad_enabled = False
+        before = state.grad_enabled, state.duals
+        pushed = Call(cls, ctx, args) if state.duals and not state.inference else None
+        state.grad_enabled, state.duals = False, ()
         try:
             if with_setup:
                 output = cls.forward(*args, **kwargs)
@@ -129,11 +131,11 @@ class Function(FunctionCtx):
             else:
                 output = cls.forward(ctx, *args, **kwargs)
         finally:
-            state.grad_enabled = before
-        return _connected(cls, ctx, args, output)
+            state.grad_enabled, state.duals = before
+        return _connected(cls, ctx, args, output, pushed)
 
 
-def _connected(cls: Any, ctx: FunctionCtx, args: tuple, output: Any) -> Any:
+def _connected(cls: Any, ctx: FunctionCtx, args: tuple, output: Any, pushed: Call | None) -> Any:
     """The output, with a node of the Function behind its tensors."""
     many = isinstance(output, (tuple, list))
     outputs = list(output) if many else [output]
@@ -163,10 +165,13 @@ def _connected(cls: Any, ctx: FunctionCtx, args: tuple, output: Any) -> Any:
             SavedTensor.nothing() if t is None else SavedTensor(t, at)
             for t, at in zip(ctx.to_save, kept, strict=True)
         ]
+    fixed = {id(each) for each in ctx.non_differentiable}
     ctx.to_save = ctx.dirty_tensors = ctx.non_differentiable = ()
-    if not many:
-        return found[id(output)] if isinstance(output, Tensor) else output
-    return type(output)([found.get(id(each), each) for each in outputs])
+    made = [found.get(id(each), each) for each in outputs]
+    if pushed is not None and pushed.levels:
+        pushed.push(outputs, made, fixed, dirty)
+    ctx.saved_for_forward = ()
+    return type(output)(made) if many else made[0]
 
 
 def _give_history(node: Node, tensor: Tensor, index: int, dirty: bool) -> None:
@@ -327,6 +332,13 @@ class _SeenContext(FunctionCtx):
         self.mode = mode
         self.hidden: Any = None  # the context of the Function on hidden tensors
         self.flags: tuple = ()
+        self.for_forward: tuple = ()  # hidden, and which of them are Batched
+        self.flags_forward: tuple = ()
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        seen = [self.mode.hidden(value) for value in tensors]
+        self.flags_forward = tuple(is_batched for _, is_batched in seen)
+        self.for_forward = tuple(value for value, _ in seen)
 
     def save_for_backward(self, *tensors: Any) -> None:
         seen = [self.mode.hidden(value) for value in tensors]
@@ -335,7 +347,8 @@ class _SeenContext(FunctionCtx):
 
     @property
     def saved_tensors(self) -> tuple:
-        pairs = zip(self.hidden.saved_tensors, self.flags, strict=True)
+        flags = self.flags if self.hidden._forward is None else self.flags_forward
+        pairs = zip(self.hidden.saved_tensors, flags, strict=True)
         return tuple(self.mode.wrapped(value) if flag else value for value, flag in pairs)
 
 
@@ -358,6 +371,7 @@ def _for_batch(cls: Any, mode: VmapMode, dims: tuple) -> Any:
                 output = mode.inside(cls.forward, *args)
                 mode.inside(setup, seen, args, output)
             ctx.save_for_backward(*seen.to_save)
+            ctx.save_for_forward(*seen.for_forward)
             ctx.set_materialize_grads(seen.materialize_grads)
             many = isinstance(output, (tuple, list))
             found = tuple(mode.spread(each) for each in (output if many else (output,)))
@@ -376,6 +390,15 @@ def _for_batch(cls: Any, mode: VmapMode, dims: tuple) -> Any:
                 None if each is None else mode.spread(each) if dim == 0 else _summed(mode, each)
                 for each, dim in zip(found, dims, strict=False)
             )
+
+        @staticmethod
+        def jvp(ctx: Any, *tangents: Any) -> Any:
+            pairs = zip(tangents, dims, strict=True)
+            seen = [t if t is None or dim is None else mode.wrapped(t) for t, dim in pairs]
+            found = mode.inside(cls.jvp, ctx.seen, *seen)
+            if isinstance(found, (tuple, list)):
+                return tuple(None if each is None else mode.spread(each) for each in found)
+            return None if found is None else mode.spread(found)
 
     ForBatch.__name__ = cls.__name__
     return ForBatch

@@ -207,6 +207,8 @@ class SavedTensor:
             alias = Tensor(tensor.storage, tensor.layout, tensor.dtype, tensor._array)
             if node is not None:
                 alias.set_history(node, self.output)
+            for level in state.duals:
+                level.share(tensor, alias)
             return alias
         if self.grown and tensor._node is None and tensor._view is None:
             raise SavedTensorModified(
@@ -358,6 +360,10 @@ class Node:
     def apply(self, grads: tuple) -> tuple:
         """Gradients of the inputs, one for each edge, from those of the outputs."""
         raise NotImplementedError(type(self).__name__)
+
+    def kept(self) -> tuple:
+        """What is saved of the results."""
+        return ()
 
     def release(self) -> None:
         """Free what was saved; a later apply raises GraphFreed."""

@@ -22,8 +22,10 @@ from minitorch2.autograd.graph import (
     conjugate,
     fit_gradient,
     freed,
+    spec_of,
 )
 from minitorch2.ops.table import POINTWISE
+from minitorch2.tensors import Tensor
 
 
 class Saved:
@@ -110,6 +112,13 @@ class OpNode(Node):
             found += [_spec_in(item) for item in items]
         return tuple(found)
 
+    def kept(self) -> tuple:
+        """What is saved of the results, among others."""
+        if not self.keeps_result or self.freed:
+            return ()
+        last = self.arguments[-1]
+        return last if type(last) is tuple else (last,)
+
     def saved(self) -> Saved:
         """The arguments as the vjp wants them."""
         if self.freed:
@@ -183,6 +192,8 @@ def _spec_in(value: Any) -> Spec | None:
     """The Spec of an entry of `OpNode.arguments`; None for what is not of a tensor."""
     if type(value) is SavedTensor:
         return value.spec
+    if isinstance(value, Tensor):
+        return spec_of(value)
     return value if type(value) is Spec else None
 
 

@@ -18,8 +18,8 @@ from typing import Any
 
 from minitorch2.batching.batched import op
 from minitorch2.errors import ArgumentValueError
-from minitorch2.func.levels import or_zeros, pull
-from minitorch2.func.transforms import Pushforward, Tracked, picked
+from minitorch2.func.levels import check_differentiable, or_zeros, pull
+from minitorch2.func.transforms import Pushed, Tracked, picked
 from minitorch2.func.vmap import check_randomness, vmap
 from minitorch2.tensors import Tensor
 from minitorch2.trees import tree_flatten, tree_map, tree_unflatten
@@ -117,16 +117,17 @@ def jacfwd(
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         primals, spec = tree_flatten(picked(args, argnums, "jacfwd")[0])
+        for primal in primals:
+            check_differentiable(primal, "jacfwd")
         kept: Any = None  # the nesting of the outputs, and what is passed on
 
         def pushed(*tangents: Tensor) -> tuple:
             nonlocal kept
-            run = Tracked("jacfwd", func, args, kwargs, argnums, has_aux)
-            found = Pushforward(run)(list(tangents))
-            aux, aux_spec = tree_flatten(tree_map(run.level.settled, run.aux))
+            run = Pushed("jacfwd", func, args, kwargs, argnums, list(tangents), has_aux)
+            found = run.filled()
+            aux, aux_spec = tree_flatten(run.aux)
             tensors = [value for value in aux if isinstance(value, Tensor)]
             kept = len(found), run.output_spec, aux, aux_spec
-            run.level.close()
             return (*found, *tensors)
 
         columns = _mapped(pushed, basis(primals), chunk_size, randomness)

@@ -16,11 +16,24 @@ from typing import Any
 
 from minitorch2.autograd.engine import run_backward
 from minitorch2.autograd.graph import Node
+from minitorch2.autograd.tangents import share_tangents
 from minitorch2.batching.batched import batched, batched_at, levels_of, op, physical, plain_tensors
 from minitorch2.batching.mode import VmapMode
 from minitorch2.dispatch import state
 from minitorch2.errors import OperationError
 from minitorch2.tensors import Tensor
+
+
+def check_differentiable(tensor: Any, asked: str) -> None:
+    """OperationError for what cannot be differentiated with respect to."""
+    if not isinstance(tensor, Tensor):
+        raise OperationError(asked, f"expected a Tensor to differentiate, got {type(tensor)}")
+    if not (tensor.dtype.is_floating_point or tensor.dtype.is_complex):
+        raise OperationError(
+            asked,
+            f"the inputs to differentiate must be floating point, got {tensor.dtype}",
+            "convert them first, or name other arguments with argnums",
+        )
 
 
 class Level:
@@ -34,14 +47,7 @@ class Level:
 
         Inside vmap it is Batched at every level, since each sample has its own gradient.
         """
-        if not isinstance(tensor, Tensor):
-            raise OperationError(asked, f"expected a Tensor to differentiate, got {type(tensor)}")
-        if not (tensor.dtype.is_floating_point or tensor.dtype.is_complex):
-            raise OperationError(
-                asked,
-                f"the inputs to differentiate must be floating point, got {tensor.dtype}",
-                "convert them first, or name other arguments with argnums",
-            )
+        check_differentiable(tensor, asked)
         sizes = {mode.level: mode.size for mode in state.modes if isinstance(mode, VmapMode)}
         wide = batched_at(tensor, sizes)
         plain = physical(wide)
@@ -49,7 +55,7 @@ class Level:
             if plain.requires_grad:
                 made = op("alias", plain)
             else:
-                made = self._leaf(op("detach", plain))
+                made = self._leaf(share_tangents(plain, op("detach", plain)))
         return batched(made, levels_of(wide))
 
     def start(self, output: Tensor) -> Tensor:
@@ -108,7 +114,11 @@ class Level:
         """A result as the caller gets it: without history when that is only this level's."""
         if not isinstance(value, Tensor) or not value.requires_grad:
             return value
-        return value if self.reaches_beyond(value) else op("detach", value)
+        if self.reaches_beyond(value):
+            return value
+        bare = op("detach", value)
+        share_tangents(physical(value), physical(bare))
+        return bare
 
 
 def pull(

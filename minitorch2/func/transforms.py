@@ -7,18 +7,20 @@ the derivative.
     >>> torch.func.grad(torch.func.grad(lambda x: x ** 3))(torch.tensor(2.0))
     tensor(12.)
 
-Source: torch.func's documentation; "a jvp is a vjp of the vjp": Townsend 2017, "A new trick for
-calculating Jacobian vector products".
+Source: torch.func's documentation; for `linearize`, "a jvp is a vjp of the vjp": Townsend 2017, "A
+new trick for calculating Jacobian vector products".
 """
 
 import functools
 from collections.abc import Callable
 from typing import Any
 
+from minitorch2.autograd.forward_ad import dual_of, tangent_in
 from minitorch2.autograd.modes import enable_grad
+from minitorch2.autograd.tangents import Duals
 from minitorch2.batching.batched import op
 from minitorch2.errors import OperationError
-from minitorch2.func.levels import Level, or_zeros, pull
+from minitorch2.func.levels import Level, check_differentiable, or_zeros, pull
 from minitorch2.tensors import Tensor
 from minitorch2.trees import TreeSpec, tree_flatten, tree_map, tree_unflatten
 
@@ -36,6 +38,27 @@ def picked(args: tuple, argnums: Any, asked: str) -> tuple[Any, tuple[int, ...]]
     if len(set(positions)) < len(positions):
         raise OperationError(asked, f"argnums elements must be unique but got {argnums}")
     return tuple(args[p] for p in positions) if several else args[positions[0]], positions
+
+
+def split_aux(name: str, found: Any) -> tuple:
+    """(output, aux) of a function that returns both; OperationError where it does not."""
+    if not isinstance(found, tuple) or len(found) != 2:
+        raise OperationError(
+            name, "output of function f should be a tuple: (output, aux) if has_aux is True"
+        )
+    return found
+
+
+def flat_tensors(name: str, found: Any) -> tuple[list[Tensor], TreeSpec]:
+    """The tensors in an output and their nesting; OperationError for anything else in it."""
+    outputs, spec = tree_flatten(found)
+    for value in outputs:
+        if not isinstance(value, Tensor):
+            raise OperationError(
+                name,
+                f"expected the function to return only tensors, got type {type(value).__name__}",
+            )
+    return outputs, spec
 
 
 class Tracked:
@@ -57,20 +80,8 @@ class Tracked:
             found = func(*values, **kwargs)
         self.aux: Any = None
         if has_aux:
-            if not isinstance(found, tuple) or len(found) != 2:
-                raise OperationError(
-                    name,
-                    "output of function f should be a tuple: (output, aux) if has_aux is True",
-                )
-            found, self.aux = found
-        self.outputs, self.output_spec = tree_flatten(found)
-        for value in self.outputs:
-            if not isinstance(value, Tensor):
-                raise OperationError(
-                    name,
-                    "expected the function to return only tensors, got type "
-                    f"{type(value).__name__}",
-                )
+            found, self.aux = split_aux(name, found)
+        self.outputs, self.output_spec = flat_tensors(name, found)
 
     def beyond(self, extra: list[Any]) -> bool:
         """Whether derivatives must have a history: of outer tracked tensors, or of `extra`."""
@@ -179,6 +190,41 @@ def _check_same(
             )
 
 
+class Pushed:
+    """A function called with dual arguments: its outputs and their tangents (None: no tangent)."""
+
+    def __init__(
+        self,
+        name: str,
+        func: Callable,
+        args: tuple,
+        kwargs: dict,
+        argnums: Any,
+        tangents: list[Any],
+        has_aux: bool,
+    ):
+        primals, positions = picked(args, argnums, name)
+        leaves, spec = tree_flatten(primals)
+        self.aux: Any = None
+        with Duals() as level:
+            pairs = zip(leaves, tangents, strict=True)
+            duals = [dual_of(level, leaf, tangent, name) for leaf, tangent in pairs]
+            fresh = tree_unflatten(duals, spec)
+            values = list(args)
+            rows = fresh if isinstance(argnums, tuple) else (fresh,)
+            for position, value in zip(positions, rows, strict=True):
+                values[position] = value
+            found = func(*values, **kwargs)
+            if has_aux:
+                found, self.aux = split_aux(name, found)
+            self.outputs, self.output_spec = flat_tensors(name, found)
+            self.tangents = [tangent_in(level, output) for output in self.outputs]
+
+    def filled(self) -> list[Tensor]:
+        """The tangents, zeros in the place of None."""
+        return or_zeros(self.tangents, self.outputs)
+
+
 class Pushforward:
     """The linear map of a tracked call: from tangents of the inputs to those of the outputs.
 
@@ -208,23 +254,25 @@ def jvp(
 ) -> tuple:
     """(output, the output's tangent[, aux]) for tangents of the primals.
 
-    It is computed by two reverse passes, so an autograd.Function needs a twice differentiable
-    backward. With `strict`, an output that does not depend on the primals raises OperationError.
+    Tangents go through the function with its values, operation by operation; an autograd.Function
+    computes them by its own `jvp`. With `strict`, an output that does not depend on the primals
+    raises OperationError.
     """
     _check_pairs(primals, tangents)
-    run = Tracked("jvp", func, primals, {}, tuple(range(len(primals))), has_aux)
-    if strict and not all(output.requires_grad for output in run.outputs):
+    given, spec = tree_flatten(tangents)
+    leaves, wanted = tree_flatten(primals)
+    for leaf in leaves:
+        check_differentiable(leaf, "jvp")
+    _check_same("jvp", "tangents", spec, wanted, given, leaves)
+    run = Pushed("jvp", func, primals, {}, tuple(range(len(primals))), given, has_aux)
+    if strict and None in run.tangents:
         raise OperationError(
             "jvp(f, primals, tangents, strict=True)",
             "The output of f is independent of the inputs. This is not allowed with strict=True",
         )
-    given, spec = tree_flatten(tangents)
-    _check_same("jvp", "tangents", spec, run.spec, given, run.inputs)
-    pushed = tree_unflatten(Pushforward(run)(given), run.output_spec)
-    output = run.settled(run.outputs, run.output_spec)
-    result = run.finished(output, pushed) if has_aux else (output, pushed)
-    run.level.close()
-    return result
+    output = tree_unflatten(run.outputs, run.output_spec)
+    pushed = tree_unflatten(run.filled(), run.output_spec)
+    return (output, pushed, run.aux) if has_aux else (output, pushed)
 
 
 def _check_pairs(primals: Any, tangents: Any) -> None:
@@ -240,7 +288,11 @@ def _check_pairs(primals: Any, tangents: Any) -> None:
 
 
 def linearize(func: Callable, *primals: Any) -> tuple[Any, Callable]:
-    """(output, pushforward): the function's linear map at the primals, to be applied often."""
+    """(output, pushforward): the function's linear map at the primals, to be applied often.
+
+    The map is the gradient of the function's pullback, so an autograd.Function needs a backward
+    that can be differentiated, and no jvp.
+    """
     run = Tracked("linearize", func, primals, {}, tuple(range(len(primals))), False)
     push = Pushforward(run)
 

@@ -11,6 +11,7 @@ import numpy
 from minitorch2 import dtypes
 from minitorch2.autograd.graph import Spec, fit_gradient, spec_of, zeros_like_spec
 from minitorch2.autograd.record import check_write, record_write
+from minitorch2.autograd.tangents import note_write
 from minitorch2.dispatch import call, run_backend, state
 from minitorch2.errors import ArgumentTypeError, DtypeError, InPlaceError, ShapeError
 from minitorch2.layouts import broadcast_shapes
@@ -92,6 +93,8 @@ def write(target, source, *rest):
     else:
         run_backend(COPY, (target, source, *rest))
     record_write(target, source)
+    if state.duals:
+        note_write(target, source)
     return target
 
 
