@@ -13,6 +13,7 @@ Everything that comes from the call is fetched before the graph runs and before 
 
 from __future__ import annotations
 
+import enum
 import re
 import types
 from collections import defaultdict, deque
@@ -26,9 +27,10 @@ from minitorch2.dtypes import float64
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.resume.splice import Rest
 from minitorch2.jit.capture.resume.suspend import finished_generator, generator_place
-from minitorch2.jit.capture.source import Source
+from minitorch2.jit.capture.source import ConstantSource, Source
 from minitorch2.jit.capture.state import CaptureState, InputTensor
 from minitorch2.jit.capture.values.base import Lazy, Value
+from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.containers import FIXED, ContainerObject
 from minitorch2.jit.capture.values.functions import (
@@ -38,6 +40,7 @@ from minitorch2.jit.capture.values.functions import (
 )
 from minitorch2.jit.capture.values.iterators import GeneratorValue
 from minitorch2.jit.capture.values.keys import Key
+from minitorch2.jit.capture.values.made_classes import MadeClass
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.namespaces import CellValue
 from minitorch2.jit.capture.values.objects import HEAP, ObjectValue
@@ -66,6 +69,7 @@ class Emitter:
         self.refused: list[Value] = []  # what cannot be built, the innermost first
         self.raised: Collection[int] = ()  # ids of exceptions that only Python can have raised
         self.shares = False  # whether what is built twice must be one object
+        self.waiting: list[tuple[str, Value]] = []  # cells, and what they will hold
         self._names: dict[int, str] = {}
         self._busy: set[int] = set()
         self._memory: set[int] = set()
@@ -100,11 +104,82 @@ class Emitter:
 
     def fetch(self, source: Source) -> str:
         """A local variable with what stands at a source, fetched before the graph runs."""
+        made = self._made_at(source) if self.state.made_classes else None
+        if made is not None:
+            return self._inside(source, made)
         return self.writer.source(source, self.prelude)
 
     def object(self, thing: Any, hint: str) -> str:
-        """The name of an object that is the same in every call."""
+        """The name of an object that is the same in every call, or of a class made in this one."""
+        made = self.state.made_classes
+        if made:
+            if isinstance(thing, type) and thing in made:
+                return self.made_class(made[thing])
+            if isinstance(thing, enum.Enum) and type(thing) in made:
+                return f"{self.made_class(made[type(thing)])}[{thing.name!r}]"
+            parts = thing.__args__ if isinstance(thing, types.GenericAlias) else ()
+            if any(isinstance(part, type) and part in made for part in (type(thing), *parts)):
+                raise GraphBreak("unknown-object", f"{hint} of a class made inside leaves")
         return self.writer.bind(thing, hint)
+
+    def _made_at(self, source: Source) -> MadeClass | None:
+        """The class made inside at which a source starts."""
+        root = source
+        while root.base is not None:
+            root = root.base
+        thing = root.object if isinstance(root, ConstantSource) else None
+        return self.state.made_classes.get(thing) if isinstance(thing, type) else None
+
+    def _inside(self, source: Source, made: MadeClass) -> str:
+        """What a class made inside holds."""
+        if source.base is None:
+            return self.made_class(made)
+        return source.expression(lambda base: self._inside(base, made))
+
+    def made_class(self, made: MadeClass) -> str:
+        """A class of the program, made anew."""
+        name = self._names.get(id(made))
+        if name is not None:
+            return name
+        if id(made) in self._busy:
+            raise GraphBreak("unknown-object", f"class {made.cls.__name__} holds itself")
+        self._busy.add(id(made))
+        try:
+            given = self._given(made)
+        finally:
+            self._busy.discard(id(made))
+        make = self.object(made.make, made.make.__name__)
+        name = self.assign(made, f"{make}({', '.join(given)})")
+        self._fill_cells(made.cls, name)
+        for function, more in made.after:
+            parts = ", ".join([name, *(self.value(value) for value in more)])
+            called = self.object(function, getattr(function, "__name__", "decorate"))
+            self.lines.append(f"{called}({parts})")
+        return name
+
+    def _given(self, made: MadeClass) -> list[str]:
+        """The arguments of what makes a class."""
+        pairs = []
+        if made.cell is not None:  # first of all: the methods refer to it
+            cell = self.assign(made.cell, f"{self.object(types.CellType, 'CellType')}()")
+            pairs.append(f"'__classcell__': {cell}")
+        given = []
+        for value in made.args:
+            if value is made.names:
+                held = [f"{key!r}: {self.value(item)}" for key, item in made.names.entries.items()]
+                given.append(f"{{{', '.join([*held, *pairs])}}}")
+            else:
+                given.append(self.value(value))
+        return [*given, *(f"{key}={self.value(value)}" for key, value in made.kwargs.items())]
+
+    def _fill_cells(self, content: Any, text: str) -> None:
+        """What could not be put into a cell because it was not there yet: the thing itself."""
+        waiting, self.waiting = self.waiting, []
+        for name, value in waiting:
+            if value is content or getattr(value, "cls", None) is content:
+                self.lines.append(f"{name}.cell_contents = {text}")
+            else:
+                self.waiting.append((name, value))
 
     def constant(self, value: Any) -> str:
         """A constant as a literal, or by name."""
@@ -130,7 +205,7 @@ class Emitter:
                 return f"{self.fetch(item.source)}{where}"
         raise GraphBreak("internal", f"size {name} belongs to no input")
 
-    def assign(self, value: Value, text: str) -> str:
+    def assign(self, value: Value | MadeClass, text: str) -> str:
         """Put an expression into a local variable, so that the object is made once."""
         name = self.writer.local(f"made{self._count}")
         self._count += 1
@@ -195,9 +270,22 @@ class Emitter:
     def cell(self, value: CellValue) -> str:
         """A closure cell made inside."""
         name = self.assign(value, f"{self.object(types.CellType, 'CellType')}()")
-        if value.contents is not None:
+        held = self._content(value)
+        if self._is_busy(held):
+            self.waiting.append((name, held))
+        elif value.contents is not None:
             self.lines.append(f"{name}.cell_contents = {self.value(value.contents)}")
         return name
+
+    def _content(self, value: CellValue) -> Any:
+        held = value.contents
+        return held.real if isinstance(held, Lazy) and held.real is not None else held
+
+    def _is_busy(self, value: Any) -> bool:
+        """Whether a function or class is being built right now."""
+        if isinstance(value, ClassValue):
+            return id(self.state.made_classes.get(value.cls)) in self._busy
+        return isinstance(value, FunctionValue) and id(value) in self._busy
 
     def function(self, value: FunctionValue) -> str:
         """A function made inside."""
@@ -212,6 +300,7 @@ class Emitter:
         cells = f"({cells},)" if cells else "None"
         text = f"{make}({code}, {scope}, {value.code.co_name!r}, {defaults}, {cells})"
         name = self.assign(value, text)
+        self._fill_cells(value, name)
         if value.keyword_defaults:
             pairs = [f"{k!r}: {self.value(v)}" for k, v in value.keyword_defaults.items()]
             self.lines.append(f"{name}.__kwdefaults__ = {{{', '.join(pairs)}}}")

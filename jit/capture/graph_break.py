@@ -145,6 +145,12 @@ ROWS = (
         CALL,
     ),
     Row(
+        "class-statement",
+        "While Python makes this class, code of the program looks at it (a metaclass, "
+        "__init_subclass__).",
+        ("Write the class outside of the compiled function.",),
+    ),
+    Row(
         "random-generator",
         "An explicit random generator is an object with state that the graph does not carry.",
         ("Use the default generator (torch.manual_seed).",),

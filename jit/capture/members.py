@@ -65,9 +65,12 @@ class Members:
 
     def class_member(self: Any, owner: type, name: str, *path: str) -> Value:
         """The raw attribute that a class holds, with its source; `path` goes on from there."""
+        made = self.state.made_classes.get(owner)
+        if made is not None and not path and name in made.members:
+            return self.real(made.members[name])
         found = owner.__dict__[name]
         module = owner.__module__
-        trusted = is_trusted_module(module) and is_settled(found, module)
+        trusted = made is not None or (is_trusted_module(module) and is_settled(found, module))
         base = ConstantSource(owner, owner.__name__, trusted)
         source: Source = ClassAttributeSource(base, name)
         for step in path:

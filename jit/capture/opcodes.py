@@ -16,8 +16,7 @@ import sys
 from minitorch2.jit.capture.handlers import HANDLERS, INTRINSICS
 
 ASYNC = "async functions run as Python"
-CLASS_BODY = "a class statement inside the function"
-SCOPE = "code of a module or a class body, run as if it were a function"
+SCOPE = "code of a module, run as if it were a function"
 BOUNDS = "a type parameter with a bound or a default, which is evaluated late"
 
 BREAKS = {
@@ -27,15 +26,6 @@ BREAKS = {
     "GET_AITER": ASYNC,
     "GET_ANEXT": ASYNC,
     "GET_AWAITABLE": ASYNC,
-    "LOAD_BUILD_CLASS": CLASS_BODY,
-    "LOAD_CLASSDEREF": CLASS_BODY,
-    "LOAD_FROM_DICT_OR_DEREF": CLASS_BODY,
-    "LOAD_FROM_DICT_OR_GLOBALS": CLASS_BODY,
-    "LOAD_LOCALS": CLASS_BODY,
-    "SETUP_ANNOTATIONS": SCOPE,
-    "LOAD_NAME": SCOPE,
-    "STORE_NAME": SCOPE,
-    "DELETE_NAME": SCOPE,
     "IMPORT_STAR": SCOPE,
     "PRINT_EXPR": "code of the interactive prompt",
 }
@@ -50,7 +40,6 @@ INTRINSIC_BREAKS = {
     "INTRINSIC_TYPEVAR_WITH_BOUND": BOUNDS,
     "INTRINSIC_TYPEVAR_WITH_CONSTRAINTS": BOUNDS,
     "INTRINSIC_SET_TYPEPARAM_DEFAULT": BOUNDS,
-    "INTRINSIC_SUBSCRIPT_GENERIC": CLASS_BODY,
     "INTRINSIC_TYPEALIAS": "a type statement inside the function",
 }
 

@@ -37,7 +37,7 @@ class Frame:
 
     __slots__ = (
         "program", "code", "index", "stack", "slots", "globals", "function", "keywords",
-        "result", "started", "current", "step",
+        "result", "started", "current", "step", "names", "space",
     )  # fmt: skip
 
     def __init__(self, code: CodeType, globals: GlobalsValue, function: Value | None):
@@ -52,6 +52,8 @@ class Frame:
         self.function = function
         self.keywords: tuple[str, ...] = ()  # set by KW_NAMES for the next call
         self.result: Value | None = None
+        self.names: Any = None  # a class body: the dict in which it binds names
+        self.space: Any = None  # and what its metaclass prepared, when that is no dict
         self.started = False
         self.step = 0  # of the whole capture, when the current instruction began
         self.current: Instruction = self.program.instructions[0]
@@ -111,6 +113,9 @@ class CaptureState:
         self.frames: list[Frame] = []
         self.step = 0
         self.class_writes: dict[tuple[type, str], ClassWrite] = {}
+        self.made_classes: dict[type, Any] = {}  # classes made inside, see values.made_classes
+        self.stand_ins: dict[int, Any] = {}  # value -> the object in its place in such a class
+        self.stood_for: dict[int, Value] = {}  # and back
         self.written: set[int] = set()  # storages of fakes that were written
         self.names: dict[str, int] = {}
         self.last_span: Span | None = None  # of the user's frame that was left last

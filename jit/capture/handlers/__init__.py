@@ -8,6 +8,7 @@
 - control_flow: jumps, loops, return, yield
 - calls: calls and function objects
 - exceptions: raise, except, with
+- class_bodies: names in the body of a class statement
 - imports: import statements
 - intrinsics: the functions behind CALL_INTRINSIC
 """
@@ -15,6 +16,7 @@
 from minitorch2.jit.capture.handlers import (
     arithmetic,
     calls,
+    class_bodies,
     containers,
     control_flow,
     exceptions,
@@ -32,6 +34,7 @@ __all__ = [
     "YIELDED",
     "arithmetic",
     "calls",
+    "class_bodies",
     "containers",
     "control_flow",
     "exceptions",

@@ -90,6 +90,13 @@ intrinsic("PARAMSPEC")(_parameter(typing.ParamSpec, **VARIANCE))
 intrinsic("TYPEVARTUPLE")(_parameter(typing.TypeVarTuple))
 
 
+@intrinsic("SUBSCRIPT_GENERIC")
+def subscript_generic(machine: Machine, parameters: Value) -> Value:
+    """The base of a class with type parameters."""
+    form: Any = typing.Generic
+    return machine.run_python(lambda given: form[given], [parameters], {})
+
+
 @intrinsic("SET_FUNCTION_TYPE_PARAMS")
 def set_function_type_params(machine: Machine, function: Value, parameters: Value) -> Value:
     function.attributes["__type_params__"] = parameters  # type: ignore[attr-defined]

@@ -2,6 +2,7 @@
 
 - builtins: Python's builtin functions over values
 - constructors: calling builtin classes (list, dict, range, zip, super, type ...)
+- class_statements: classes made inside, and the decorators that change them
 - iteration: the iterators of the builtins and of itertools
 - copying: copy.copy and copy.deepcopy
 - arrays: functions of numpy on known values

@@ -11,11 +11,13 @@ import functools
 import operator
 import threading
 import types
+import typing
 import weakref
 from typing import TYPE_CHECKING
 
 from minitorch2.jit.capture import protocols
 from minitorch2.jit.capture.rules.builtins import Rule, run_or_refuse
+from minitorch2.jit.capture.rules.class_statements import descriptor, type_call
 from minitorch2.jit.capture.rules.iteration import ITERATORS
 from minitorch2.jit.capture.rules.twins import twin_of
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
@@ -116,9 +118,18 @@ def _str(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
 
 
 def _type(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    if len(args) != 1:
-        machine.stop("unhandled-opcode", "a class made inside the function")
+    if len(args) == 3:
+        return type_call(machine, args, kwargs)
     return ClassValue(machine.real(args[0]).python_type())
+
+
+def _type_variable(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    """`TypeVar("T")`, which says in which module it was made."""
+    plain = [machine.real(argument).known() for argument in args]
+    named = {key: machine.real(value).known() for key, value in kwargs.items()}
+    made = machine.guarded(lambda: typing.TypeVar(*plain, **named))
+    made.__module__ = machine.state.frames[-1].globals.table.get("__name__")
+    return machine.from_python(made)
 
 
 def _object(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
@@ -255,7 +266,11 @@ CLASS_RULES: dict[type, Rule] = {
     str: _str,
     type: _type,
     object: _object,
+    property: descriptor(property),
+    staticmethod: descriptor(staticmethod),
+    classmethod: descriptor(classmethod),
     super: _super,
+    typing.TypeVar: _type_variable,
     range: _range,
     functools.partial: _partial,
     collections.deque: _deque,

@@ -12,6 +12,7 @@ import random
 import types
 from typing import TYPE_CHECKING, Any
 
+from minitorch2.jit.capture.rules import class_statements
 from minitorch2.jit.capture.rules.arrays import run_numpy
 from minitorch2.jit.capture.rules.builtins import RULES, Rule, fits_no_rule
 from minitorch2.jit.capture.rules.constructors import CLASS_RULES
@@ -108,6 +109,8 @@ def function_rule(function: Any) -> Any:
             return run_once
     if function.__module__ == "copy" and function.__name__ in COPIES:
         return COPIES[function.__name__]
+    if function in class_statements.FUNCTIONS:
+        return class_statements.FUNCTIONS[function]
     if (function.__module__ or "").partition(".")[0] == "numpy":
         return run_numpy
     if function.__module__ in PURE_LIBRARY and not inspect.isgeneratorfunction(function):

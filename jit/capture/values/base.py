@@ -176,8 +176,9 @@ class Lazy(Value):
         return str(self.source)
 
     def emit(self, emitter: Emitter) -> str:
-        if self.real is not None:
-            return emitter.value(self.real)
+        real = self.real or self.machine.state.stood_for.get(id(self.object))
+        if real is not None:
+            return emitter.value(real)
         assert self.source is not None
         return emitter.fetch(self.source)
 

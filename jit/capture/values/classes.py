@@ -105,6 +105,9 @@ class ClassValue(Value):
 
     def set_attribute(self, machine: Machine, name: str, value: Value) -> None:
         cls = self.cls
+        if cls in machine.state.made_classes:
+            machine.state.made_classes[cls].set_attribute(machine, name, value)
+            return
         if type(cls).__setattr__ is not type.__setattr__ or isinstance(value, FunctionValue):
             machine.stop("unknown-attribute", f"setting {cls.__name__}.{name} (a class)")
         machine.state.class_writes[cls, name] = ClassWrite(value)

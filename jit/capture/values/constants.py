@@ -14,6 +14,7 @@ import re
 import struct
 import sys
 import types
+import typing
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -41,6 +42,7 @@ LITERALS: tuple[type, ...] = (
 )
 PLAIN: tuple[type, ...] = (
     dtype, device, range, types.GenericAlias, types.UnionType, types.CodeType, re.Pattern, re.Match,
+    typing.TypeVar, typing.ParamSpec, typing.TypeVarTuple,
 )  # fmt: skip
 FIXED = (
     numpy.generic, numpy.dtype, numpy.finfo, numpy.iinfo, decimal.Decimal, datetime.date,
@@ -96,6 +98,10 @@ class Constant(Value):
             return machine.from_python(self.python_type())
         if isinstance(self.value, enum.Enum) and name in ("value", "name", "_value_", "_name_"):
             return machine.from_python(getattr(self.value, name))
+        if isinstance(self.value, enum.Enum):
+            held = machine.class_lookup(type(self.value), name)
+            if held is not None and type(held[1]) in (types.FunctionType, property):
+                return machine.bind_attribute(self, held[0], name, held[1])
         try:
             found = getattr(self.value, name)
         except Exception as error:

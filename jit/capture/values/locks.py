@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value, native_attribute
 
 if TYPE_CHECKING:
+    from minitorch2.jit.capture.emit import Emitter
     from minitorch2.jit.capture.interpreter import Machine
 
 
@@ -40,3 +41,8 @@ class LockValue(Value):
             self.held -= 1
             return machine.from_python(None)
         return super().call_method(machine, name, args, kwargs)
+
+    def emit(self, emitter: Emitter) -> str:
+        if self.held:
+            return super().emit(emitter)
+        return emitter.assign(self, f"{emitter.object(threading.RLock, 'RLock')}()")

@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import sys
 import types
+import typing
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.source import AttributeSource, ItemSource, Source
@@ -253,6 +254,8 @@ class ObjectValue(Value):
         return True
 
     def get_item(self, machine: Machine, key: Value) -> Value:
+        if self.cls.__module__ == "typing" and isinstance(self.object, typing._Final):
+            return machine.run_python(lambda form: self.object[form], [key], {})
         found = self.special(machine, "__getitem__", key)
         return found if found is not None else super().get_item(machine, key)
 

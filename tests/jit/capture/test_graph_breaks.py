@@ -40,9 +40,14 @@ def divide(x):
         return x
 
 
+class Meta(type):
+    def __new__(meta, name, bases, names):
+        return super().__new__(meta, name, bases, {**names, "scale": 2})
+
+
 def class_statement(x):
-    class Local:
-        scale = 2
+    class Local(metaclass=Meta):
+        pass
 
     return x * Local.scale
 
@@ -54,7 +59,7 @@ def class_statement(x):
         (branch, "tensor-branch"),
         (talk, "input-output"),
         (divide, "may-fail"),
-        (class_statement, "unhandled-opcode"),
+        (class_statement, "class-statement"),
         (backward, "gradient-machinery"),
     ],
 )

@@ -237,6 +237,8 @@ def picture(value: Any, seen: dict[int, int]) -> Any:
     if isinstance(value, (list, tuple)) or name == "deque":
         inside = [picture(item, seen) for item in value]
         return name, inside, getattr(value, "maxlen", None), own_attributes(value, seen)
+    if isinstance(value, type) and "<locals>" in value.__qualname__:
+        return name, class_picture(value, seen)
     if isinstance(value, (types.FunctionType, type, types.BuiltinFunctionType)):
         return name, value.__name__
     if isinstance(value, BaseException):
@@ -246,6 +248,14 @@ def picture(value: Any, seen: dict[int, int]) -> Any:
     return name, own_attributes(value, seen), slots_of(value, seen)
 
 
+def class_picture(cls: type, seen: dict[int, int]) -> Any:
+    """A class of a function: its names, what it extends, what it holds."""
+    held = [(key, picture(held, seen)) for key, held in sorted(vars(cls).items())
+            if key not in UNTOLD]  # fmt: skip
+    return cls.__qualname__, cls.__module__, [base.__name__ for base in cls.__mro__], held
+
+
+UNTOLD = ("__dict__", "__weakref__", "_abc_impl", "__firstlineno__", "__static_attributes__")
 _alive: list[Any] = []  # an address seen is not given to another object
 
 
