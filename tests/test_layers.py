@@ -92,7 +92,6 @@ LAYERS = (
     "minitorch2.autograd.profiler",
     "minitorch2.func",
     "minitorch2.autograd.functional",
-    "minitorch2.autograd.forward_ad",
     "minitorch2.foreach",
     "minitorch2.overrides",
     "minitorch2._C",

@@ -17,10 +17,10 @@ tangents    forward mode: operations pass tangents on
 contexts    what the forward and the backward of a user's Function share
 function_tangents  tangents of a user's Function, by its jvp
 function    autograd.Function, for derivatives written by the user
-gradcheck   compares vjps with finite differences
+forward_ad  dual tensors
+gradcheck   compares vjps and tangents with finite differences
 public      backward, grad and the names of torch.autograd
 functional  vjp, jvp, Jacobians of functions of tuples; stands above minitorch2.func
-forward_ad  dual tensors; so does it
 profiler    the older place of torch.profiler; so does it
 """
 

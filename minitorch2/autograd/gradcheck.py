@@ -13,8 +13,12 @@ from typing import Any
 
 import numpy
 
+from minitorch2.autograd.forward_ad import dual_of, tangent_in
 from minitorch2.autograd.public import grad
 from minitorch2.autograd.saving import UndefinedGrad
+from minitorch2.autograd.tangents import Duals
+from minitorch2.batching.batched import physical
+from minitorch2.batching.mode import VmapMode
 from minitorch2.dispatch import call
 from minitorch2.dtypes import complex128, float64
 from minitorch2.errors import ArgumentValueError, GradcheckError, OperationError
@@ -226,27 +230,29 @@ class _Check:
             )
 
     def _forward(self, at: int, output: int, expected: Any, batched: bool) -> None:
-        """Each column of the Jacobian, by two reverse passes."""
-        fresh = _outputs(self.func, self.inputs)[output]
-        start = wrap(numpy.zeros(tuple(fresh.shape)))
-        start.requires_grad = True
-        (row,) = grad(fresh, self.inputs[at], start, create_graph=True, allow_unused=True)
-        units = numpy.eye(expected.shape[0])
-        tangents = [wrap(unit.reshape(tuple(self.inputs[at].shape))) for unit in units]
-        columns = []
-        for tangent in tangents:
-            found = None
-            if row is not None and row.requires_grad:
-                (found,) = grad(row, start, tangent, retain_graph=True, allow_unused=True)
-            flat = numpy.zeros(expected.shape[1]) if found is None else found.array.reshape(-1)
-            columns.append(flat)
-            self._compare(at, output, len(columns) - 1, flat, expected[len(columns) - 1], "forward")
-        if batched and tangents and row is not None and row.requires_grad:
-            stacked = wrap(numpy.stack([tangent.array for tangent in tangents]))
-            (rows,) = grad(row, start, stacked, is_grads_batched=True, allow_unused=True)
-            for index, column in enumerate(columns):
-                got = rows.array[index].reshape(-1)
-                self._compare(at, output, index, got, column, "batched forward")
+        """Each column of the Jacobian by forward mode; with `batched`, also all of them at once."""
+        shape = (-1, *self.inputs[at].shape)
+        units = numpy.eye(expected.shape[0]).reshape(shape)
+        for index, unit in enumerate(units):
+            self._compare(
+                at, output, index, self._pushed(at, output, wrap(unit)), expected[index], "forward"
+            )
+        if batched and len(units):
+            mode = VmapMode(len(units))
+            with mode:
+                found = self._pushed(at, output, mode.wrapped(wrap(units)))
+            for index, got in enumerate(found.reshape(expected.shape)):
+                self._compare(at, output, index, got, expected[index], "batched forward")
+
+    def _pushed(self, at: int, output: int, tangent: Tensor) -> Any:
+        """The output's tangent as a flat array, for one of an input (or for a batch of them)."""
+        with Duals() as level:
+            dual = dual_of(level, self.inputs[at], tangent, "gradcheck")
+            changed = (*self.inputs[:at], dual, *self.inputs[at + 1 :])
+            result = _outputs(self.func, changed)[output]
+            found = physical(tangent_in(level, result))
+            shape = physical(result).layout.shape
+        return numpy.zeros(shape).reshape(-1) if found is None else found.array.reshape(-1).copy()
 
     def _compare(
         self, at: int, output: int, element: int, got: Any, wanted: Any, what: str

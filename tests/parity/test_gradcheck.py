@@ -28,6 +28,32 @@ def wrong(t, factor=2.0, first=None):
     return Wrong.apply
 
 
+def pushing(t, factor, batched=True):
+    """A square whose jvp is off by a factor."""
+
+    class Pushing(t.autograd.Function):
+        generate_vmap_rule = batched
+
+        @staticmethod
+        def forward(x):
+            return x * x
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+            ctx.save_for_forward(*inputs)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * ctx.saved_tensors[0] * 2
+
+        @staticmethod
+        def jvp(ctx, tangent):
+            return tangent * ctx.saved_tensors[0] * factor
+
+    return Pushing.apply
+
+
 def verdict(t, function, inputs, name="gradcheck", **options):
     return getattr(t.autograd, name)(function, inputs, **options)
 
@@ -53,6 +79,20 @@ PROGRAMS = {
     "forward_batched": lambda t: verdict(
         t, lambda x: x.sin() * x.sum(), leaf(t, 3), check_forward_ad=True,
         check_batched_forward_grad=True,
+    ),
+    "forward_right": lambda t: verdict(t, pushing(t, 2.0), leaf(t, 3), check_forward_ad=True),
+    "forward_wrong": lambda t: verdict(t, pushing(t, 3.0), leaf(t, 3), check_forward_ad=True),
+    "forward_unasked": lambda t: verdict(t, pushing(t, 3.0), leaf(t, 3)),
+    "forward_alone": lambda t: verdict(
+        t, pushing(t, 3.0), leaf(t, 3), check_forward_ad=True, check_backward_ad=False,
+        check_undefined_grad=False,
+    ),
+    "forward_without": lambda t: verdict(t, wrong(t, 2.0), leaf(t, 2), check_forward_ad=True),
+    "forward_batched_function": lambda t: verdict(
+        t, pushing(t, 2.0), leaf(t, 3), check_forward_ad=True, check_batched_forward_grad=True
+    ),
+    "forward_complex": lambda t: verdict(
+        t, lambda x: (x * x.conj()).exp(), leaf(t, 2, dtype="complex128"), check_forward_ad=True
     ),
     "nothing_required": lambda t: verdict(t, t.sin, numbers(t, 2, dtype="float64")),
     "cut": lambda t: verdict(t, lambda x: x.detach() * 2, leaf(t, 2)),
