@@ -56,6 +56,7 @@ Source: MLIR's language reference and jaxprs.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -355,8 +356,20 @@ def map_values(argument: Argument, function: Callable[[Value], Argument]) -> Arg
 def renamed_args(
     args: tuple[Argument, ...], names: Mapping[Value, Argument]
 ) -> tuple[Argument, ...]:
-    """A node's arguments with the values in `names` replaced."""
-    return tuple(map_values(item, lambda value: names.get(value, value)) for item in args)
+    """A node's arguments with the values in `names` replaced; the very tuple where that is none."""
+    if not names:
+        return args
+    found = tuple([_renamed(item, names) for item in args])
+    return args if all(map(operator.is_, found, args)) else found
+
+
+def _renamed(argument: Argument, names: Mapping[Value, Argument]) -> Argument:
+    kind = type(argument)
+    if kind is Value:
+        return names.get(argument, argument)  # type: ignore[arg-type]
+    if kind is tuple:
+        return renamed_args(argument, names)  # type: ignore[arg-type]
+    return argument
 
 
 def map_graphs(
@@ -384,13 +397,17 @@ def graphs_in(graph: Graph) -> Iterator[Graph]:
 def node_graphs(node: Node) -> list[Graph]:
     """The graphs among a node's arguments."""
     found: list[Graph] = []
-
-    def keep(graph: Graph) -> Graph:
-        found.append(graph)
-        return graph
-
-    map_graphs(node.args, keep)
+    _collect_graphs(node.args, found)
     return found
+
+
+def _collect_graphs(arguments: tuple[Argument, ...], found: list[Graph]) -> None:
+    for each in arguments:
+        kind = type(each)
+        if kind is Graph:
+            found.append(each)  # type: ignore[arg-type]
+        elif kind is tuple:
+            _collect_graphs(each, found)  # type: ignore[arg-type]
 
 
 def used_values(graph: Graph) -> Iterator[Value]:
@@ -405,6 +422,8 @@ def used_values(graph: Graph) -> Iterator[Value]:
 
 def renumbered(graph: Graph) -> Graph:
     """The graph with results numbered 0, 1, ... in order, in graph arguments too."""
+    if _is_numbered(graph):
+        return graph
     names: dict[Value, Argument] = {}
     nodes = []
     for node in graph.nodes:
@@ -412,9 +431,24 @@ def renumbered(graph: Graph) -> Graph:
         for result in node.results:
             results.append(Value(f"{len(names)}", result.type))
             names[result] = results[-1]
-        args = map_graphs(renamed_args(node.args, names), renumbered)
-        nodes.append(replace(node, args=args, results=tuple(results)))
+        args = renamed_args(node.args, names)
+        if node_graphs(node):
+            args = map_graphs(args, renumbered)
+        nodes.append(Node(node.op, args, tuple(results), node.grad, node.origin))
     return with_nodes(graph, tuple(nodes), names)
+
+
+def _is_numbered(graph: Graph) -> bool:
+    """Whether `renumbered` would change nothing."""
+    count = 0
+    for node in graph.nodes:
+        for result in node.results:
+            if result.id != str(count):
+                return False
+            count += 1
+        if not all(map(_is_numbered, node_graphs(node))):
+            return False
+    return True
 
 
 def with_nodes(graph: Graph, nodes: tuple[Node, ...], names: Mapping[Value, Argument]) -> Graph:

@@ -18,6 +18,7 @@ Graphs among the arguments are rebuilt by `inner`, normally the pass itself.
 New nodes carry the union of the Origins of the nodes they replace, so provenance is never lost.
 """
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -33,6 +34,7 @@ from minitorch2.jit.ir.graph import (
     abstract,
     complete_arguments,
     map_graphs,
+    node_graphs,
     renamed_args,
     renumbered,
     with_nodes,
@@ -105,10 +107,16 @@ def rebuild(graph: Graph, step: Step, inner: Callable[[Graph], Graph] | None = N
     names: dict[Value, Argument] = {}
     for node in graph.nodes:
         args = renamed_args(node.args, names)
-        if inner is not None:
+        if inner is not None and node_graphs(node):
             args = map_graphs(args, inner)
-        current = node if args == node.args else replace(node, args=args)
+        current = node if args is node.args or args == node.args else replace(node, args=args)
         found = step(rebuilder, current)
-        results = rebuilder.keep(current) if found is None else found
-        names.update(zip(node.results, results, strict=True))
+        if found is None:
+            rebuilder.keep(current)
+            continue
+        pairs = zip(node.results, found, strict=True)
+        names.update((old, new) for old, new in pairs if old is not new)
+    same = len(rebuilder.nodes) == len(graph.nodes) and not names
+    if same and all(map(operator.is_, rebuilder.nodes, graph.nodes)):
+        return renumbered(graph)
     return renumbered(with_nodes(graph, tuple(rebuilder.nodes), names))
