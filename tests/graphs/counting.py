@@ -74,7 +74,7 @@ class Work:
 
     def line(self, tally: Tally) -> str:
         """This work and what came of it, as a line of a log."""
-        return json.dumps({"work": asdict(self), "tally": asdict(tally)})
+        return json.dumps({"work": asdict(self), "tally": vars(tally)})
 
 
 def logged(path: str, wanted: list[Work]) -> dict[Work, Tally]:
