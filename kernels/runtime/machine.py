@@ -28,6 +28,12 @@ def cpu() -> tuple[str, str]:
 
 
 @cache
+def scales() -> bool:
+    """Whether whole vectors are multiplied by powers of two in one instruction (vscalefps)."""
+    return "+avx512f" in cpu()[1].split(",")
+
+
+@cache
 def cache_bytes() -> int:
     """The size of the largest cache; 32 MiB where the system does not say."""
     sizes = [32 << 20]

@@ -41,6 +41,7 @@ from minitorch2.jit import syntax
 from minitorch2.kernels.runtime import streams
 from minitorch2.kernels.runtime.integers import constant_of, quotient, rest, shifted
 from minitorch2.kernels.runtime.line_info import LineInfo
+from minitorch2.kernels.runtime.machine import scales
 from minitorch2.kernels.runtime.set_names import read_and_written, set_again
 from minitorch2.kernels.runtime.signature import KernelSignature
 from minitorch2.kernels.vecmath.helpers import HELPERS, INTEGERS, NUMBERS
@@ -186,7 +187,8 @@ class _Writer:
         self.llvm, self.lines, self.line_info = function, source.splitlines(), line_info
         self.entry = function.append_basic_block()  # stack space; the body follows it
         self.stack = ir.IRBuilder(self.entry)
-        self.builder = Builder(function.append_basic_block(), self.stack if may_leave_out else None)
+        stack = self.stack if may_leave_out else None
+        self.builder = Builder(function.append_basic_block(), stack, scales())
         self.scopes: list[dict[str, Meaning]] = []
         self.in_memory: set[str] = set()
 

@@ -34,7 +34,7 @@ BOUNDS: dict[str, Bound] = {
     "tanh": Bound(1.6, 1.6),
     "sinh": Bound(2.5, 2.5),
     "cosh": Bound(1.5, 1.5),
-    "erf": Bound(1.2, 1.1),
+    "erf": Bound(1.8, 1.1),
     "erfc": Bound(4.5, 4.5),
     "sin": Bound(1.6, 1.0),
     "cos": Bound(1.6, 1.1),

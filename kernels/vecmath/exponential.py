@@ -57,6 +57,9 @@ F64 = Constants(
                0.0013888888946927578, 0.00019841269506834828, 2.480148945268913e-05,
                2.755758038837808e-06, 2.7631621849327257e-07, 2.5003813401313444e-08),
 )  # fmt: skip
+# The quadratic for -0.8 ln2 <= r <= 0.2 ln2
+BELOW32 = (0.5000001192092896, 0.16666825115680695, 0.04166156053543091, 0.008253772743046284,
+           0.0011672821128740907)  # fmt: skip
 
 
 def constants(x: Any) -> Constants:
@@ -87,12 +90,6 @@ def minus_one(r: Any, k: Constants) -> Any:
     return p.fma(r * r, p.polynomial(r, k.quadratic), r)
 
 
-def scale(y: Any, n: Any) -> Any:
-    """y * 2^n in two steps, so that the result may overflow or become subnormal."""
-    half = n >> 1
-    return y * p.power_of_two(half) * p.power_of_two(n - half)
-
-
 def exp_bounded(x: Any) -> Any:
     """e^x where the result is known to be a normal number."""
     k = constants(x)
@@ -108,11 +105,24 @@ def expm1_bounded(x: Any) -> Any:
     return p.fma(power, minus_one(r, k), power - 1.0)
 
 
+def less_below(x: Any) -> Any:
+    """1 - e^x for f32 x <= 0 where 2^n is a normal number; small results are accurate too.
+
+    n is 0 down to x = -0.8 ln2, so that nothing cancels where the result is small; beyond, it is
+    more than 0.4, and the error of n ln2 too small to matter.
+    """
+    shifted = p.fma(x, LOG2_E, 0.3) + F32.magic
+    number, n = shifted - F32.magic, p.bits(shifted) - F32.magic_bits
+    r = p.fma(number, -LN2, x)
+    power = p.power_of_two(n)
+    return p.fma(-power, p.fma(r * r, p.polynomial(r, BELOW32), r), 1.0 - power)
+
+
 def exp_half(x: Any) -> Any:
     """e^x / 2 for x >= 0, which overflows only where sinh and cosh do."""
     k = constants(x)
     r, n = reduce(clamp(x, k.lowest, k.highest + 1.0), k)
-    return scale(1.0 + minus_one(r, k), n - 1)
+    return p.scaled(1.0 + minus_one(r, k), n - 1)
 
 
 @helper()
@@ -120,7 +130,7 @@ def exp(x: Any) -> Any:
     """e^x."""
     k = constants(x)
     r, n = reduce(clamp(x, k.lowest, k.highest), k)
-    return scale(1.0 + minus_one(r, k), n)
+    return p.scaled(1.0 + minus_one(r, k), n)
 
 
 @helper()
@@ -129,7 +139,7 @@ def exp2(x: Any) -> Any:
     k = constants(x)
     x = clamp(x, k.lowest * LOG2_E, k.highest * LOG2_E)
     number, n = whole(x, 1.0, k)
-    return scale(1.0 + minus_one((x - number) * LN2, k), n)
+    return p.scaled(1.0 + minus_one((x - number) * LN2, k), n)
 
 
 @helper()

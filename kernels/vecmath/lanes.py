@@ -37,11 +37,14 @@ def is_signed(short: str) -> bool:
 
 
 class Builder(ir.IRBuilder):
-    """Writes a body; with a second builder, `stack`, for its entry it may leave rare cases out."""
+    """Writes a body; with a second builder, `stack`, for its entry it may leave rare cases out.
 
-    def __init__(self, block: ir.Block, stack: ir.IRBuilder | None):
+    `scales`: the machine has an instruction that multiplies by a power of two.
+    """
+
+    def __init__(self, block: ir.Block, stack: ir.IRBuilder | None, scales: bool = False):
         super().__init__(block)
-        self.stack, self.met = stack, None
+        self.stack, self.met, self.scales = stack, None, scales
 
     @property
     def left_out(self) -> bool:
@@ -187,6 +190,17 @@ class Lane(Symbolic):
 
     def left_out(self) -> bool:
         return isinstance(self.builder, Builder) and self.builder.leave_out(self.value)
+
+    def scales(self) -> bool:
+        return isinstance(self.builder, Builder) and self.builder.scales
+
+    def scaled(self, n: Any) -> "Lane":
+        own, exponent = LLVM_TYPES[self.type], n.cast("i32")
+        function = self.builder.module.declare_intrinsic(
+            "llvm.ldexp", [own, exponent.value.type],
+            ir.FunctionType(own, [own, exponent.value.type]),
+        )  # fmt: skip
+        return self.new(self.builder.call(function, [self.value, exponent.value]))
 
     def bitcast(self, to: str) -> "Lane":
         return self.new(self.builder.bitcast(self.value, LLVM_TYPES[to]), to)

@@ -14,7 +14,7 @@ from typing import Any
 
 from minitorch2.kernels.vecmath import logarithm
 from minitorch2.kernels.vecmath import primitives as p
-from minitorch2.kernels.vecmath.exponential import F64, clamp, exp, minus_one, reduce, scale
+from minitorch2.kernels.vecmath.exponential import F64, clamp, exp, minus_one, reduce
 from minitorch2.kernels.vecmath.helpers import FLOATS, NUMBERS, helper
 
 INFINITY = float("inf")
@@ -63,7 +63,7 @@ def _power64(size: Any, b: Any) -> Any:
     bounded = clamp(high, F64.lowest, F64.highest)
     low = p.select(bounded == high, low, 0.0)
     r, n = reduce(bounded, F64)
-    return scale(1.0 + minus_one(r + low, F64), n)
+    return p.scaled(1.0 + minus_one(r + low, F64), n)
 
 
 def _power32(size: Any, b: Any) -> Any:

@@ -69,6 +69,14 @@ class Symbolic(ABC):
         """An exactly rounded operation: sqrt, fma, floor, ceil, trunc, rint, fabs, copysign."""
 
     @abstractmethod
+    def scales(self) -> bool:
+        """Whether the machine multiplies by a power of two in one instruction."""
+
+    @abstractmethod
+    def scaled(self, n: Any) -> "Symbolic":
+        """This times 2^n, rounded once; n an integer of the same width."""
+
+    @abstractmethod
     def left_out(self) -> bool:
         """Whether code for the rare case that this (a bool) holds may be left out here."""
 
@@ -175,6 +183,17 @@ def power_of_two(n: Any) -> Any:
     """2^n as the float of the integer's width; n must be a normal exponent."""
     bias, shift = (127, 23) if type_of(n) == "i32" else (1023, 52)
     return from_bits((n + bias) << shift)
+
+
+def scaled(y: Any, n: Any) -> Any:
+    """y * 2^n rounded once, where n may be too large or too small for a power of its own.
+
+    The first of two factors is exact: `y` is near 1.
+    """
+    if isinstance(y, Symbolic) and y.scales():
+        return y.scaled(n)
+    half = n >> 1
+    return y * power_of_two(half) * power_of_two(n - half)
 
 
 def _fma32(a: Any, b: Any, c: Any) -> Any:

@@ -149,6 +149,23 @@ def erf_ratio(z: Any) -> Any:
     return mp.erf(mp.sqrt(z)) / mp.sqrt(z) - 1
 
 
+def decay(t: Any) -> Any:
+    """-log(erfc(t)) / t - 1."""
+    if t < mp.mpf(10) ** -12:
+        return 2 / mp.sqrt(mp.pi) - 1
+    return -mp.log(mp.erfc(t)) / t - 1
+
+
+def decay_weight(t: Any) -> Any:
+    """How much an error of decay(t) counts in erf(t), for t > 0, relative to it."""
+    return mp.mpf(1) if t < mp.mpf(10) ** -9 else t * mp.erfc(t) / mp.erf(t)
+
+
+def below_weight(r: Any) -> Any:
+    """How much an error of the quadratic counts in e^r - 1, relative to it."""
+    return r * r / abs(mp.expm1(r)) if abs(r) > mp.mpf(10) ** -9 else abs(r)
+
+
 def cosine_tail(z: Any) -> Any:
     """(cos(x) - 1 + x^2 / 2) / x^4, z = x^2."""
     small = z < mp.mpf(10) ** -12
@@ -212,8 +229,9 @@ def tables() -> list[Fit]:
                      lambda f: f * f, True))  # fmt: skip
     found.append(Fit("ODD64", logarithm.ODD64, log_ratio, 0, ratio, lambda z: z))
     found.append(Fit("ODD", power.ODD, log_ratio_tail, 0, ratio, lambda z: z * z))
-    found.append(Fit("FAR32", error_function.FAR32, lambda t: -mp.log(mp.erfc(t)), mp.mpf("0.9"), 4,
-                     lambda t: mp.erfc(t) / mp.erf(t), True))  # fmt: skip
+    found.append(Fit("DECAY32", error_function.DECAY32, decay, 0, 4, decay_weight, True))
+    found.append(Fit("BELOW32", exponential.BELOW32, quadratic, mp.mpf("-0.5585"),
+                     mp.mpf("0.1427"), below_weight, True))  # fmt: skip
     found.append(Fit("FAR64", error_function.FAR64, far, fold(1), fold(6),
                      lambda u: mp.exp(-(inverse(u) ** 2))))  # fmt: skip
     return found
