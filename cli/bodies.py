@@ -41,6 +41,15 @@ NUMBERS = (
 )
 
 
+HOST = (
+    "What calls them, in order. arrays() looks into the tensors, empty() takes memory from the "
+    "pool, del gives it back, tensor() wraps a result; a kernel gets the length of its outer loop, "
+    "its arrays, the sizes and numbers it reads, and the microseconds it should take, which decide "
+    "about threads:"
+)
+SAME = "Nothing had to change:"
+
+
 class Context:
     """What the other records of a unit say: the user's lines by place, user lines of graphs."""
 
@@ -48,6 +57,7 @@ class Context:
         self.sources: dict[str, str] = {}
         self.places: dict[str, list[str]] = {}
         self.told = False  # how to read a diff
+        self.graph = ""  # the last one shown
         for record in records:
             rows = [row for row in record.lines() if row[0].strip() != BACKWARD]
             text = "\n".join(code for code, _ in rows)
@@ -131,6 +141,10 @@ def _guards_in_words(page: Page, record: Record) -> None:
 
 
 def _graph(page: Page, record: Record, context: Context) -> None:
+    if context.graph == record.text:
+        page.write(SAME, "dim", indent=2)
+        page.blank()
+    context.graph = record.text
     page.listing(record.lines(), "graph")
 
 
@@ -276,8 +290,8 @@ def _kernel(page: Page, record: Record, context: Context) -> None:
         whole = ", ".join(dict.fromkeys(places))
         if number:
             page.blank()
-        if part.startswith("def run_"):
-            page.write("What calls them, in order:", "dim", indent=2)
+        if "def run_" in part:
+            page.write(HOST, "dim", indent=2)
             page.blank()
         page.listing([(code, origin or whole) for code, origin in rows], "python")
 

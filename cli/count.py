@@ -81,7 +81,9 @@ def table(rows: list[dict[str, Any]]) -> str:
     reasons = Counter[str]()
     for row in rows:
         reasons.update(row["breaks"])
-    lines.append((f"{len(rows)} programs", *map(str, totals), _listed(reasons)))
+    lines.append(
+        (f"{len(rows)} program{'s' * (len(rows) != 1)}", *map(str, totals), _listed(reasons))
+    )
     widths = [max(len(line[place]) for line in lines) for place in range(6)]
     return "\n".join(_line(line, widths) for line in lines)
 

@@ -21,6 +21,7 @@ from typing import Any
 import click
 
 import minitorch2
+from minitorch2 import config
 from minitorch2.cli.bench import bench
 from minitorch2.cli.bisect import bisect_command
 from minitorch2.cli.cache import cache
@@ -47,7 +48,14 @@ class Commands(click.Group):
             sys.exit(BROKEN_PIPE)
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+VARIABLES = "\b\nEnvironment:\n" + "\n".join(
+    line[2:] for line in (config.__doc__ or "").splitlines() if line.startswith("    ")
+)
+
+
+@click.group(
+    cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=VARIABLES
+)
 @click.version_option(minitorch2.__version__, prog_name="minitorch2")
 def main() -> None:
     """minitorch2: the PyTorch 2 stack, small enough to read and watch."""

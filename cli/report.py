@@ -140,7 +140,8 @@ def _section(
 ) -> None:
     stage, half = stage_named(heading[0]), heading[1]
     title = f"{stage.title}: {half}" if half else stage.title
-    page.heading(title, stage.file or group[0].producer, stage.says)
+    made_by = stage.file or group[0].producer
+    page.heading(title, f"{stage.name}   {made_by}", stage.says)
     for number, record in enumerate(group):
         if number:
             page.blank()

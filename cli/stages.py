@@ -97,8 +97,8 @@ STAGES = (
     Stage(
         "autodiff.joint",
         "joint graph",
-        "Forward and backward as one graph: inputs and output gradients in, outputs and input "
-        "gradients out.",
+        "Forward and backward as one graph: inputs and output gradients in (%tangent0 "
+        "belongs to the first output), outputs and input gradients out.",
         "graph",
         "jit/autodiff/joint.py",
     ),
@@ -209,7 +209,13 @@ STAGES = (
         "launches",
         "kernels/meter.py",
     ),
-    Stage("runtime.totals", "totals", "What all this came to.", "table"),
+    Stage(
+        "runtime.totals",
+        "totals",
+        "What all this came to: graphs compiled, the captured "
+        "operations in them, kernels made, calls.",
+        "table",
+    ),
 )
 _BY_NAME = {stage.name: stage for stage in STAGES}
 _ORDER = {stage.name: number for number, stage in enumerate(STAGES)}
