@@ -10,6 +10,7 @@ tests compare the two. Sources for a GPU are compiled by numba-cuda.
 Files, in reading order:
 
 index.py        integer index expressions
+positions.py    row-major positions
 functions.py    the scalar functions and reducers kernels may call
 loop_ir.py      the loop IR: its grammar and records
 printer.py      loop IR to text

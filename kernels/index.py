@@ -15,6 +15,7 @@ Source: the normal form is that of multivariate polynomials; the div/mod rules f
 simplifier (Ragan-Kelley et al., PLDI 2013).
 """
 
+import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import gcd
@@ -25,6 +26,9 @@ class Symbol:
     """A loop variable or a size."""
 
     name: str
+
+    def __hash__(self) -> int:
+        return hash(self.name)  # of a string: kept in it
 
     def __str__(self) -> str:
         return self.name
@@ -56,14 +60,27 @@ Atom = Symbol | Divide | Modulo
 Monomial = tuple[Atom, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=True)
 class Index:
     """A sum of integer multiples of products of atoms: `terms` maps each product to its factor.
 
-    Terms are sorted (higher degree first, then by text), so equal sums have equal fields.
+    Terms are sorted (higher degree first, then by text), so equal sums have equal fields. A plain
+    class: thousands are made and looked up for each kernel, and its hash is computed once.
     """
 
-    terms: tuple[tuple[Monomial, int], ...]
+    __slots__ = ("terms", "_hash", "_symbols")
+
+    def __init__(self, terms: tuple[tuple[Monomial, int], ...]):
+        self.terms = terms
+        self._hash: int | None = None
+        self._symbols: frozenset[str] | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (type(other) is Index and self.terms == other.terms)
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(self.terms)
+        return self._hash
 
     def __str__(self) -> str:
         if not self.terms:
@@ -82,26 +99,28 @@ class Index:
     __repr__ = __str__
 
     def __add__(self, other: "Index | int") -> "Index":
-        right = as_index(other)
+        right = other if type(other) is Index else as_index(other)
         if not right.terms:
             return self
+        if not self.terms:
+            return right
         if len(self.terms) == len(right.terms) == 1 and not (self.terms[0][0] or right.terms[0][0]):
             return constant(self.terms[0][1] + right.terms[0][1])
-        return _collect((*self.terms, *right.terms)) if self.terms else right
+        return _collect((*self.terms, *right.terms))
 
     __radd__ = __add__
 
     def __sub__(self, other: "Index | int") -> "Index":
-        return self + as_index(other) * -1
+        return self + as_index(other).times(-1)
 
     def __rsub__(self, other: int) -> "Index":
         return as_index(other) - self
 
     def __mul__(self, other: "Index | int") -> "Index":
-        right = as_index(other)
+        right = other if type(other) is Index else as_index(other)
         for number, other_side in ((right.as_int(), self), (self.as_int(), right)):
-            if number is not None:  # the terms keep their order
-                return Index(tuple((m, f * number) for m, f in other_side.terms) if number else ())
+            if number is not None:
+                return other_side.times(number)
         return _collect(
             (_product(left_part, right_part), left_factor * right_factor)
             for left_part, left_factor in self.terms
@@ -110,34 +129,43 @@ class Index:
 
     __rmul__ = __mul__
 
+    def times(self, number: int) -> "Index":
+        """The multiple by a number; the terms keep their order."""
+        if number == 1:
+            return self
+        return Index(tuple([(m, f * number) for m, f in self.terms])) if number else constant(0)
+
     def as_int(self) -> int | None:
         """The value if it is a known number, else None."""
-        if not self.terms:
+        terms = self.terms
+        if not terms:
             return 0
-        if len(self.terms) == 1 and not self.terms[0][0]:
-            return self.terms[0][1]
-        return None
+        return terms[0][1] if len(terms) == 1 and not terms[0][0] else None
 
     def symbols(self) -> frozenset[str]:
         """Names of all symbols in it, those inside // and % included."""
-        found: set[str] = set()
-        for monomial, _ in self.terms:
-            for atom in monomial:
-                if isinstance(atom, Symbol):
-                    found.add(atom.name)
-                else:
-                    found |= atom.top.symbols() | atom.bottom.symbols()
-        return frozenset(found)
+        if self._symbols is None:
+            found: set[str] = set()
+            for monomial, _ in self.terms:
+                for atom in monomial:
+                    if isinstance(atom, Symbol):
+                        found.add(atom.name)
+                    else:
+                        found |= atom.top.symbols() | atom.bottom.symbols()
+            self._symbols = frozenset(found)
+        return self._symbols
 
 
 Ranges = Mapping[str, Index]
 
 
+@functools.lru_cache(maxsize=4096)
 def constant(value: int) -> Index:
     """The index expression of a number."""
     return Index((((), int(value)),)) if value else Index(())
 
 
+@functools.lru_cache(maxsize=4096)
 def symbol(name: str) -> Index:
     """The index expression of a loop variable or size."""
     return Index((((Symbol(name),), 1),))
@@ -145,7 +173,7 @@ def symbol(name: str) -> Index:
 
 def as_index(value: "Index | int") -> Index:
     """Numbers become expressions; expressions stay."""
-    return value if isinstance(value, Index) else constant(value)
+    return value if type(value) is Index else constant(int(value))  # type: ignore[call-overload]
 
 
 def _wrapped(index: Index) -> str:
@@ -169,6 +197,11 @@ def _collect(terms: Iterable[tuple[Monomial, int]]) -> Index:
 
 def product(sizes: Iterable[Index]) -> Index:
     """The product of sizes (1 for none)."""
+    return _product_of(tuple(sizes))
+
+
+@functools.lru_cache(maxsize=4096)
+def _product_of(sizes: tuple[Index, ...]) -> Index:
     result = constant(1)
     for size in sizes:
         result = result * size
@@ -464,32 +497,3 @@ def evaluate(index: Index, values: Mapping[str, int]) -> int:
                 piece *= top // bottom if isinstance(atom, Divide) else top % bottom
         total += piece
     return total
-
-
-def linearize(indices: Iterable[Index], shape: Iterable[Index]) -> Index:
-    """The row-major position of a multi-dimensional index.
-
-    >>> linearize([symbol("i"), symbol("j")], [constant(2), constant(3)])
-    3*i + j
-    """
-    position = constant(0)
-    for index, size in zip(indices, shape, strict=True):
-        position = position * size + index
-    return position
-
-
-def delinearize(position: Index, shape: "tuple[Index, ...]", ranges: Ranges) -> tuple[Index, ...]:
-    """The multi-dimensional index of a row-major position.
-
-    >>> delinearize(symbol("i"), (constant(2), constant(3)), {"i": constant(6)})
-    ((i // 3), (i % 3))
-    """
-    if constant(0) in shape:  # there is no position: all zeros are as good as anything
-        return (constant(0),) * len(shape)
-    result: list[Index] = []
-    for size in reversed(shape[1:]):
-        result.append(modulo(position, size, ranges))
-        position = floor_divide(position, size, ranges)
-    if shape:
-        result.append(position)
-    return tuple(reversed(result))

@@ -127,6 +127,7 @@ LAYERS = (
     "minitorch2.jit",
     "minitorch2.kernels.functions",
     "minitorch2.kernels.index",
+    "minitorch2.kernels.positions",
     "minitorch2.kernels.loop_ir",
     "minitorch2.kernels.printer",
     "minitorch2.kernels.parser",

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from minitorch2.dtypes import float32, float64, int64
 from minitorch2.jit.ir.graph import Argument, Node
-from minitorch2.kernels.index import Index, linearize, symbol
+from minitorch2.kernels.index import Index, symbol
 from minitorch2.kernels.loop_ir import Call, Constant, IndexValue
 from minitorch2.kernels.lower.expressions import call, cast, typed
 from minitorch2.kernels.lower.nests import (
@@ -22,6 +22,7 @@ from minitorch2.kernels.lower.nests import (
     tensor_type,
 )
 from minitorch2.kernels.lower.pointwise import scalar_operand
+from minitorch2.kernels.positions import linearize
 
 
 def _nest(node: Node, value: Callable[[Index], NestExpression]) -> Nest:

@@ -21,7 +21,6 @@ from minitorch2.kernels.index import (
     Index,
     Modulo,
     constant,
-    delinearize,
     symbol,
 )
 from minitorch2.kernels.loop_ir import (
@@ -37,6 +36,7 @@ from minitorch2.kernels.loop_ir import (
     Require,
     Window,
 )
+from minitorch2.kernels.positions import delinearize
 
 
 class NotLowered(Exception):

@@ -7,6 +7,7 @@ frames.py    the loops of a kernel, and where a nest falls in them
 rewrite.py   walking and rebuilding loop IR
 assemble.py  a group of nests as one kernel
 hazards.py   writes into inputs that would disturb reads
+trial.py     whether nests can be one kernel, found out without building it
 recompute.py  what is cheaper computed again than stored
 checks.py    which units may fail, so that writes into inputs wait for them
 fusion.py    the groups, and a reason for every refusal

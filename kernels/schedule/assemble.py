@@ -343,8 +343,9 @@ def assemble(
             places = [(nest, _placed(frame, nest)) for nest in level]
             build.fold(places, columns)
         wide = [n for n in stored if not n.reducer and _placed(frame, n).level == "full"]
+        last = {nest.result for nest in wide}
         for nest in stored:
-            if nest not in wide:
+            if nest.result not in last:
                 build.store(nest, _placed(frame, nest))
         if wide:
             fresh = {name: build.fresh("l") for name, _ in columns}

@@ -18,12 +18,11 @@ from minitorch2.kernels.index import (
     Index,
     Modulo,
     constant,
-    delinearize,
-    linearize,
     product,
     symbol,
 )
 from minitorch2.kernels.lower.nests import Nest
+from minitorch2.kernels.positions import delinearize, linearize
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,9 @@ from minitorch2.kernels.lower.nests import Nest, functions_in
 from minitorch2.kernels.schedule.assemble import Assembled, Refused, assemble
 from minitorch2.kernels.schedule.checks import fragile_units
 from minitorch2.kernels.schedule.frames import Frame, frame_of
-from minitorch2.kernels.schedule.hazards import check_writes
 from minitorch2.kernels.schedule.program import Program, Unit, results
 from minitorch2.kernels.schedule.recompute import Recomputed, recompute
+from minitorch2.kernels.schedule.trial import Trials
 
 MAX_BUFFERS = 24
 SMALL_ROW = 4096  # a single row of at most so many elements may be stored by one thread
@@ -61,6 +61,7 @@ class Fusion:
 
     def __init__(self, program: Program, enabled: bool = True):
         self.program, self.enabled = program, enabled
+        self.trials = Trials(program)
         self.groups: dict[int, Group] = {}
         self.owner: list[int] = []
         self.refusals: list[Refusal] = []
@@ -248,13 +249,17 @@ class Fusion:
         """Raise Refused unless the units can run in the frame."""
         nests = [self.nest(unit) for unit in units]
         stored = self.stored(units)
+        kept = {nest.result for nest in stored}
+        loops = self.trials.loops(frame)
         for nest in nests:
-            place = frame.place(nest)
+            place = loops.place(nest)
             if nest.reducer and place is None:
                 raise Refused("their reductions run over different loops")
             if place is None:
-                self._check_floating(nest, nest in stored, frame)
-            elif nest in stored and not nest.reducer and frame.reduced and place.level == "full":
+                self._check_floating(nest, nest.result in kept, frame)
+            elif (
+                nest.result in kept and not nest.reducer and frame.reduced and place.level == "full"
+            ):
                 self._check_wide(frame)
         memory = {value for unit in units for value in self.reads[unit]} - {
             nest.result for nest in nests
@@ -263,9 +268,7 @@ class Fusion:
             raise Refused(f"one kernel would touch more than {MAX_BUFFERS} buffers")
         writes = any(nest.result in self.program.targets for nest in nests)
         if frame.reduced or writes:
-            made = assemble(self.program, frame, nests, stored, "trial")
-            if writes:
-                check_writes(made.kernel)
+            self.trials.check(frame, nests, stored)
 
     def _check_floating(self, nest: Nest, is_stored: bool, frame: Frame) -> None:
         """A nest of another shape is computed where it is read, if that is cheap."""
@@ -345,7 +348,7 @@ class Fusion:
             raise Refused(f"one kernel would touch more than {MAX_BUFFERS} buffers")
         nests = [self.nest(unit) for unit in sorted(group.units + group.copies)]
         assert group.frame is not None
-        check_writes(assemble(self.program, group.frame, nests, stored, "trial").kernel)
+        self.trials.check(group.frame, nests, stored)
 
     def ordered(self) -> list[Group]:
         """Groups after their producers; among those that are ready, program order.

@@ -7,10 +7,15 @@ no division among threads, can show the new value to a read that means the old o
 Source: the write-after-read hazard of any vectorizing compiler.
 """
 
+from collections.abc import Mapping
+from typing import TypeVar
+
 from minitorch2.kernels.index import Index, substitute, symbol
 from minitorch2.kernels.loop_ir import Kernel, Loop, Reduce, Statement, Store
 from minitorch2.kernels.schedule.assemble import Refused
 from minitorch2.kernels.schedule.rewrite import loads_of
+
+Key = TypeVar("Key")
 
 
 def check_writes(kernel: Kernel) -> None:
@@ -18,6 +23,11 @@ def check_writes(kernel: Kernel) -> None:
     stores: dict[str, set[Index]] = {}
     loads: dict[str, set[Index]] = {}
     _collect(kernel.body, {}, stores, loads, 0)
+    check_places(stores, loads)
+
+
+def check_places(stores: Mapping[Key, set[Index]], loads: Mapping[Key, set[Index]]) -> None:
+    """Raise Refused if anything is read elsewhere than where it is written."""
     for buffer, places in stores.items():
         read = loads.get(buffer, set())
         if read and (len(places) != 1 or read - places):

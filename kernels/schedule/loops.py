@@ -26,11 +26,11 @@ from dataclasses import replace
 from minitorch2.kernels.index import (
     Index,
     coefficient,
-    delinearize,
     product,
     symbol,
 )
 from minitorch2.kernels.loop_ir import Kernel, Let, LetIndex, Loop, Reduce, Statement, Store
+from minitorch2.kernels.positions import delinearize
 from minitorch2.kernels.schedule.rewrite import (
     every_index,
     loads_of,

@@ -17,7 +17,6 @@ from minitorch2.kernels.index import (
     as_index,
     coefficient,
     constant,
-    linearize,
     recombine,
     symbol,
 )
@@ -35,6 +34,7 @@ from minitorch2.kernels.lower.nests import (
     tensor_type,
 )
 from minitorch2.kernels.lower.split import split_reduction
+from minitorch2.kernels.positions import linearize
 from minitorch2.layouts import contiguous_strides
 
 Unit = Nest | Scatter | Product | HostStep

@@ -15,6 +15,7 @@ Source: rematerialization (Briggs, Cooper, Torczon, PLDI 1992), for memory traff
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from minitorch2.jit.ir.graph import Value
@@ -116,17 +117,17 @@ class _Choice:
             self.fusion.is_kept(value) or bool(self.fusion.reading_groups(value) - {self.number})
         )
 
-    def cost(self, reads: set[Value]) -> float:
+    def cost(self, reads: set[Value]) -> Fraction:
         """The bytes the group reads, and its part of what is stored for it."""
-        return sum(size_of(value) * (1 + self.share(value)) for value in reads)
+        return sum((size_of(value) * (1 + self.share(value)) for value in reads), Fraction())
 
-    def share(self, value: Value) -> float:
+    def share(self, value: Value) -> Fraction:
         """This group's part of storing a value; none where it is stored in any case."""
         if self.nest(value) is None or self.fusion.is_kept(value):
-            return 0
+            return Fraction(0)
         others = self.fusion.reading_groups(value) - {self.number}
         library = any(self.fusion.groups[other].frame is None for other in others)
-        return 0 if library else 1 / (1 + len(others))
+        return Fraction(0) if library else Fraction(1, 1 + len(others))
 
     def apply(self) -> Recomputed | None:
         """Choose, and put the copies into the group."""
@@ -138,16 +139,17 @@ class _Choice:
         for value in self.candidates:
             fewer = chosen - {value}
             cost = self.bytes_of(fewer)
-            if cost <= best:
+            if best is None or (cost is not None and cost <= best):
                 chosen, best = fewer, cost
         found = self.expanded(chosen)
-        if not chosen or found is None or plain - best < SMALLEST:
+        if not chosen or found is None or best is None or plain - best < SMALLEST:
             return None
         return self.accepted(*found, int(plain), int(best))
 
-    def bytes_of(self, replaced: frozenset[Value]) -> float:
+    def bytes_of(self, replaced: frozenset[Value]) -> Fraction | None:
+        """The cost with these values computed again; None where that is too much to do."""
         found = self.expanded(replaced)
-        return float("inf") if found is None else self.cost(found[1])
+        return None if found is None else self.cost(found[1])
 
     def accepted(
         self, copied: set[Value], reads: set[Value], before: int, after: int

@@ -6,16 +6,15 @@ from hypothesis import strategies as st
 
 from minitorch2.kernels.index import (
     constant,
-    delinearize,
     evaluate,
     floor_divide,
-    linearize,
     modulo,
     nonnegative,
     substitute,
     symbol,
 )
 from minitorch2.kernels.parser import parse_index
+from minitorch2.kernels.positions import delinearize, linearize
 
 B, T, C = symbol("s0"), symbol("s1"), symbol("s2")
 b, t, c = symbol("b"), symbol("t"), symbol("c")
