@@ -33,5 +33,6 @@ program_parts.py  a compiled graph as plain data, to be kept on disk
 backend.py      the whole way: compile_graph
 programs.py     what a captured graph was compiled to, found again by the next process
 eager_rows.py  a pointwise row as a kernel of its own, for eager
+eager_composites.py  a composite row as a program of its own, for eager
 eager_primitives.py  exp, tanh and the like for eager, from the same functions
 """

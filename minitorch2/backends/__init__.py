@@ -7,6 +7,7 @@ blas           matrix products, small ones on one thread
 primitives     transcendental functions of arrays, by name
 row_kernels    rows that numpy computes in several passes, as kernels
 update_kernels updates of several tensors at once, as kernels
+composite_programs whole composite rows, as programs
 quiet          no floating-point warnings around a numpy call
 numpy_backend  the CPU: rows on numpy arrays
 meta           shapes, dtypes and layouts without memory

@@ -185,6 +185,7 @@ neural(
     f"cross_entropy(Tensor input, Tensor target, {_LOSS}, float label_smoothing=0.0) -> Tensor",
     _cross_entropy,
     "nll_loss of log_softmax; targets are class indices or probabilities.",
+    whole=True,
     precision="full",
 )
 

@@ -102,12 +102,14 @@ neural(
     _softmax,
     "exp(input) scaled to sum to 1 along `dim`.",
     method=True,
+    whole=True,
 )
 neural(
     "log_softmax(Tensor input, int dim, dtype? dtype=None) -> Tensor",
     _log_softmax,
     "The logarithm of softmax, computed without overflow.",
     method=True,
+    whole=True,
 )
 
 
@@ -126,17 +128,25 @@ neural(
     "gelu(Tensor input, *, str approximate='none') -> Tensor",
     _gelu,
     "input times the normal distribution's cumulative function.",
+    whole=True,
 )
-neural("silu(Tensor input) -> Tensor", lambda x: x * x.sigmoid(), "input * sigmoid(input).")
+neural(
+    "silu(Tensor input) -> Tensor",
+    lambda x: x * x.sigmoid(),
+    "input * sigmoid(input).",
+    whole=True,
+)
 neural(
     "leaky_relu(Tensor input, float negative_slope=0.01) -> Tensor",
     lambda x, slope: _op("where", x > 0, x, x * slope),
     "input where positive, else input * negative_slope.",
+    whole=True,
 )
 neural(
     "elu(Tensor input, float alpha=1.0) -> Tensor",
     lambda x, alpha: _op("where", x <= 0, _op("where", x <= 0, x, 0.0).expm1() * alpha, x),
     "input where positive, else alpha * (exp(input) - 1).",
+    whole=True,
 )
 neural(
     "softplus(Tensor input, float beta=1.0, float threshold=20.0) -> Tensor",
@@ -147,6 +157,7 @@ neural(
         _op("where", x * beta > limit, 0.0, x * beta).exp().log1p() / beta,
     ),
     "log(1 + exp(beta * input)) / beta, linear above the threshold.",
+    whole=True,
 )
 
 
@@ -160,6 +171,7 @@ neural(
     "logsigmoid(Tensor input) -> Tensor",
     _logsigmoid,
     "log(sigmoid(input)).",
+    whole=True,
 )
 
 
@@ -258,6 +270,7 @@ neural(
     " float eps=1e-05) -> Tensor",
     _layer_norm,
     "Zero mean and unit variance over the last dimensions, then scale and shift.",
+    whole=True,
 )
 
 
@@ -288,6 +301,7 @@ neural(
     " -> Tensor",
     _rms_norm,
     "Unit mean square over the last dimensions, then scale.",
+    whole=True,
 )
 
 
@@ -344,4 +358,5 @@ neural(
     "normalize(Tensor input, float p=2.0, int dim=1, float eps=1e-12) -> Tensor",
     _normalize,
     "input divided by its p-norm along `dim`.",
+    whole=True,
 )

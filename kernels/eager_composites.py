@@ -1,0 +1,118 @@
+"""Composite rows as programs of their own, for eager: all stages of the compiler for one row.
+
+In: a row, its arguments, and the tensors among them. Out: a function of the list of tensors that
+gives what the row gives, with one autograd node for the whole of it, named as torch names the
+row's; or None for a row that the stages refuse. Sizes of 2 and more are symbols, equal ones the
+same one, so that tensors of other sizes find the same program.
+
+    run = program(lookup("softmax"), (x, -1, None), [x])
+    run([x])
+
+A program on disk is loaded without the stages that made it.
+
+Source: `minitorch2.backends.composite_programs` asks for this file by name.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from minitorch2.artifacts import Origin, muted
+from minitorch2.dispatch import origin_scope, state
+from minitorch2.errors import Mt2Error
+from minitorch2.garbage import rarely_collected
+from minitorch2.jit.autodiff.runtime import CompiledProgram, GraphFailed
+from minitorch2.jit.ir.graph import Graph, GraphBuilder
+from minitorch2.jit.ir.types import TensorType
+from minitorch2.jit.shapes.environment import ShapeEnvironment
+from minitorch2.jit.shapes.symbolic_size import as_size
+from minitorch2.kernels.programs import program_for
+from minitorch2.layouts import contiguous_strides
+from minitorch2.ops.table import Op
+from minitorch2.storages import first_version
+from minitorch2.tensors import Tensor
+
+OPTIONS = "a composite row, eager"
+Run = Callable[[list[Tensor]], Any]
+_lock = threading.Lock()
+_runs: dict[tuple, Run | None] = {}  # by graph and by which inputs require gradients
+
+
+@rarely_collected()
+def program(op: Op, args: tuple, tensors: list[Tensor]) -> Run | None:
+    """The row as a function of its tensors, for all sizes that lead to the same graph."""
+    with _lock, muted():
+        flags = tuple(state.grad_enabled and tensor.requires_grad for tensor in tensors)
+        try:
+            with origin_scope(Origin(made_by=f"eager {op.name}")):
+                graph = captured(op, args)
+            key = str(graph), flags
+            if key not in _runs:
+                _runs[key] = _runner(op, _compiled(graph, flags), len(graph.outputs))
+        except Mt2Error:  # a call that the row refuses, in words that its steps know better
+            return None
+        return _runs[key]
+
+
+def captured(op: Op, args: tuple) -> Graph:
+    """The call as a graph of one node, its sizes as symbols."""
+    environment = ShapeEnvironment()
+    sizes: dict[int, Any] = {}
+
+    def symbolic(size: int) -> Any:
+        if size not in sizes:
+            sizes[size] = environment.new_size(size)
+        return sizes[size]
+
+    builder = GraphBuilder(op.name, environment)
+    given: list[Any] = []
+    for parameter, value in zip(op.signature.parameters, args, strict=True):
+        if isinstance(value, Tensor):
+            shape = tuple(map(symbolic, value.layout.shape))
+            type = TensorType(value.dtype, tuple(map(as_size, shape)), value.device)
+            value = builder.input(parameter.name, type, contiguous_strides(shape))
+        elif parameter.name.endswith("_shape"):
+            value = tuple(map(symbolic, value))
+        given.append(value)
+    for result in builder.add(op.name, tuple(given)):
+        assert isinstance(result.type, TensorType)
+        builder.output(result, contiguous_strides(result.type.shape))
+    builder.assumptions = [guard.condition for guard in environment.guards]
+    return builder.build()
+
+
+def _compiled(graph: Graph, flags: tuple[bool, ...]) -> CompiledProgram:
+    def executor(graph: Graph, unit: str = "") -> Any:
+        from minitorch2.kernels.backend import compile_graph  # only what is not on disk needs it
+
+        return compile_graph(graph, unit=unit)
+
+    def build(graph: Graph) -> CompiledProgram:
+        from minitorch2.jit.autodiff.pipeline import compile_captured
+
+        return compile_captured(graph, flags, executor)
+
+    def record(compiled: Any) -> dict[str, Any]:
+        from minitorch2.kernels.program_parts import part_record
+
+        return part_record(compiled)
+
+    return program_for(graph, flags, OPTIONS, build, record, executor)
+
+
+def _runner(op: Op, compiled: CompiledProgram, count: int) -> Run:
+    """The program as a function that returns what the row returns."""
+    compiled.label = "".join(part.capitalize() for part in op.name.split("_")) + "Backward0"
+    flat = compiled.flat()
+
+    def run(tensors: list[Tensor]) -> Any:
+        try:
+            found = flat(tensors)
+        except GraphFailed:
+            return None  # the row's steps say what is wrong
+        if state.inference:
+            for tensor in found:
+                tensor.storage.version = first_version()
+        return found[0] if count == 1 else tuple(found)
+
+    return run
