@@ -7,7 +7,7 @@ and imports none of them:
     program = program_for(captured, flags, "options", build, record)
 
 The key holds everything that `build` depends on: the graph's text (layouts, sizes, conditions),
-the flags and options, the default dtype, the settings, versions, CPU, and the text of minitorch2
+the flags and options, the default dtype, the settings, versions, CPU, and the files of minitorch2
 itself. The user's lines are no part of it; the record names nodes instead, as
 jit/autodiff/records.py says. While somebody listens to the stages, or MT2_CHECK=1, everything is
 built. A damaged entry is built anew, as is one that names what is no longer there.
@@ -18,10 +18,10 @@ Source: PyTorch's FX graph cache and AOTAutograd cache.
 import base64
 import hashlib
 import marshal
+import os
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import llvmlite
@@ -162,13 +162,26 @@ def _is_own(op: Op) -> bool:
     return all(module.split(".")[0] in ("minitorch2", "numpy") for module in modules)
 
 
+def _sources(folder: str) -> Iterator[str]:
+    """Each source file below a folder: its name, size and time of change, as Python's own cache of
+    bytecode tells that a file is another one. Reading them all takes longer than a program does.
+    """
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from (f"{entry.name}/{line}" for line in _sources(entry.path))
+            elif entry.name.endswith(".py"):
+                found = entry.stat()
+                yield f"{entry.name} {found.st_size} {found.st_mtime_ns}\n"
+
+
 @cache
 def environment() -> str:
     """What programs depend on beside their graph: versions, the CPU, our own source."""
     digest = hashlib.sha256()
     for room in (minitorch2, jit, kernels):
-        for file in sorted(Path(str(room.__file__)).parent.rglob("*.py")):
-            digest.update(file.name.encode() + file.read_bytes())
+        for line in sorted(_sources(os.path.dirname(str(room.__file__)))):
+            digest.update(line.encode())
     modules = (numpy, ml_dtypes, llvmlite)
     versions = [f"{module.__name__}={module.__version__}" for module in modules]
     machine = "/".join(map(str, (*cpu(), cache_bytes())))

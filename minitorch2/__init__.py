@@ -41,6 +41,7 @@ control_flow     cond, while_loop, scan, map: branches and loops that compiled c
 _higher_order_ops  torch's place for them
 settings         settings of the process that scripts change
 types            names for annotations
+return_types     tuples with names, of functions with several results
 functions        other functions: extrema, comparisons, einsum, grids
 linalg           norms, factorizations, solutions
 special          functions of mathematics: torch.special
@@ -82,6 +83,7 @@ _logging         artifacts of compilation printed while it goes on
 onnx             what models ask of torch.onnx
 quantization     marks in models; no quantization
 torch_files      where torch keeps a name, and where it is here
+torch_distribution  the package torch as importlib.metadata finds it
 compat           other people's torch scripts: `import torch` gives minitorch2
 """
 
@@ -99,13 +101,13 @@ from minitorch2.autograd.modes import (
     no_grad,
     set_grad_enabled,
 )
+from minitorch2.backends import composite_programs as _composite_programs
 from minitorch2.backends import cuda as _cuda_backend
 from minitorch2.backends import cudnn as _cudnn
 from minitorch2.backends import meta as _meta
 from minitorch2.backends import mkl as _mkl
 from minitorch2.backends import mkldnn as _mkldnn
 from minitorch2.backends import mps as _mps
-from minitorch2.backends import composite_programs as _composite_programs
 from minitorch2.backends import numpy_backend as _numpy_backend
 from minitorch2.backends import openmp as _openmp
 from minitorch2.garbage import rarely_collected as _rarely_collected
@@ -135,7 +137,6 @@ from minitorch2 import (
     backends,
     cuda,
     distributed,
-    distributions,
     draws,
     fft,
     func,
@@ -144,6 +145,7 @@ from minitorch2 import (
     nn,
     optim,
     overrides,
+    return_types,
     signal,
     special,
     types,
@@ -352,7 +354,6 @@ from minitorch2.ops.memory_methods import (
 from minitorch2.ops.ordering import clone
 from minitorch2.printing import set_printoptions
 from minitorch2.ranges import arange, eye, linspace, logspace, range
-from minitorch2.serialization import load, save
 from minitorch2.settings import (
     _assert,
     are_deterministic_algorithms_enabled,
@@ -415,8 +416,13 @@ Tensor.lu, Tensor.orgqr, Tensor.ormqr = lu, orgqr, ormqr  # type: ignore[attr-de
 __version__ = version.__version__
 
 
-# Names whose files stand above this package's other files: imported when first asked for.
+# Names whose files stand above this package's other files, or that bring much along that few
+# scripts use (distributions: numpy.random; serialization: zipfile): imported when first asked for.
 _LAZY = {
+    "distributions": "minitorch2.distributions",
+    "serialization": "minitorch2.serialization",
+    "load": "minitorch2.serialization",
+    "save": "minitorch2.serialization",
     "jit": "minitorch2.jit",
     "hub": "minitorch2.hub",
     "testing": "minitorch2.testing",
@@ -446,3 +452,7 @@ def __getattr__(name: str) -> "_Any":
         module = _importlib.import_module(place)
     found = globals()[name] = module if place.endswith("." + name) else getattr(module, name)
     return found
+
+
+def __dir__() -> "list[str]":
+    return sorted({*globals(), *_LAZY})

@@ -32,28 +32,31 @@ class State(threading.local):
     be written into this thread's `__dict__`, which takes a quarter of the time.
     """
 
-    LAYERS = ("modes", "autocast", "tracer", "saved_hooks", "duals")
-    direct = False
+    LAYERS = frozenset(("modes", "autocast", "tracer", "saved_hooks", "duals"))
+    modes: "tuple[Mode, ...]"
+    grad_enabled: bool
+    autocast: Any  # the 16-bit dtype of an autocast region
+    inference: bool
+    origin: Origin | None
+    tracer: Any  # stands in for the backends while a graph is traced
+    capturing: bool
+    duals: tuple  # the levels of tangents in force, innermost last
+    backward: Any  # the run of the engine in progress
+    saved_hooks: tuple[tuple[Callable, Callable], ...]  # (pack, unpack), innermost last
+    direct: bool
 
     def __init__(self) -> None:
-        self.modes: tuple[Mode, ...] = ()
-        self.grad_enabled = True
-        self.autocast: Any = None  # the 16-bit dtype of an autocast region
-        self.inference = False
-        self.origin: Origin | None = None
-        self.tracer: Any = None  # stands in for the backends while a graph is traced
-        self.capturing = False
-        self.duals: tuple = ()  # the levels of tangents in force, innermost last
-        self.backward: Any = None  # the run of the engine in progress
-        self.saved_hooks: tuple[
-            tuple[Callable, Callable], ...
-        ] = ()  # (pack, unpack), innermost last
+        self.__dict__.update(
+            modes=(), grad_enabled=True, autocast=None, inference=False, origin=None, tracer=None,
+            capturing=False, duals=(), backward=None, saved_hooks=(), direct=True,
+        )  # fmt: skip
 
     def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, value)
+        own = self.__dict__
+        own[name] = value
         if name in State.LAYERS:
-            set_ = self.__dict__
-            super().__setattr__("direct", not any(set_.get(layer) for layer in State.LAYERS))
+            layers = own["modes"] or own["tracer"] or own["saved_hooks"] or own["duals"]
+            own["direct"] = not layers and own["autocast"] is None
 
 
 state = State()

@@ -137,6 +137,7 @@ class Machine(Inputs, Members):
             self.root = frame
         state.frames.append(frame)
         instructions = frame.program.instructions
+        trace = self.trace if self.trace.on and frame.is_user else None
         try:
             while True:
                 if error is None:
@@ -152,7 +153,8 @@ class Machine(Inputs, Members):
                     handler = HANDLERS.get(current.name)
                     if handler is None:
                         self.stop("unhandled-opcode", break_reason(current.name))
-                    self.trace.before(frame, current)
+                    if trace is not None:
+                        trace.before(frame, current)
                     try:
                         found = handler(self, frame, current)
                     except UserRaise as raised:
@@ -162,7 +164,8 @@ class Machine(Inputs, Members):
                             place = frame.step, raised.value
                             self.raised_at.setdefault(id(raised.value), place)
                         continue
-                    self.trace.after(frame, current)
+                    if trace is not None:
+                        trace.after(frame, current)
                     if is_root and frame.stack:
                         made = frame.stack[-1]
                         self.made_at.setdefault(id(made), (frame.step, made))

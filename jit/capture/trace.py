@@ -49,9 +49,7 @@ class Trace:
         self._guards = 0
 
     def before(self, frame: Frame, instruction: Instruction) -> None:
-        """An instruction is about to run."""
-        if not self.on or not frame.is_user:
-            return
+        """An instruction of the user's code is about to run."""
         span = instruction.span
         depth = sum(1 for other in self.state.frames[:-1] if other.is_user)
         source = linecache.getline(span.file, span.line).strip()
@@ -64,8 +62,6 @@ class Trace:
 
     def after(self, frame: Frame, instruction: Instruction) -> None:
         """It has run: note what it did in the row of this instruction."""
-        if not self.on or not frame.is_user:
-            return
         notes = [str(node) for node in self.state.builder.nodes[self._nodes :]]
         made = self.state.guards.guards[self._guards :]
         notes += [f"guard {guard.subject()}: {guard.meaning}" for guard in made]

@@ -16,7 +16,6 @@ PyArrayObject_fields and its table of C functions.
 import ctypes
 import struct
 import sys
-import sysconfig
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -58,7 +57,7 @@ def built_in(name: str, function: int, words: Sequence[int]) -> Callable[..., An
 @cache
 def supported() -> bool:
     """Whether this interpreter and this numpy lay out their objects as this file says."""
-    if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
+    if sys.implementation.name != "cpython" or "t" in sys.abiflags:  # free threading: no one lock
         return False
     array, pair = np.zeros((2, 2)), [object()]
     crossed = array.T

@@ -349,3 +349,30 @@ def test_a_folder_that_others_may_write_is_not_read(builds, tmp_path):
     assert builds.builds == 2
     builds(graph)  # storing made it private
     assert builds.builds == 2
+
+
+def test_programs_know_the_files_they_were_made_with(tmp_path):
+    """A file that is edited, renamed, moved, new or gone is another environment."""
+    (tmp_path / "inner").mkdir()
+    for name in ("a.py", "inner/b.py", "notes.txt"):
+        (tmp_path / name).write_text("x = 1\n")
+
+    def seen() -> list[str]:
+        return sorted(programs._sources(str(tmp_path)))
+
+    found = [seen()]
+    assert len(found[0]) == 2 and seen() == found[0]
+    (tmp_path / "notes.txt").write_text("other")
+    assert seen() == found[0]
+    changes = (
+        lambda: (tmp_path / "a.py").write_text("x = 12\n"),
+        lambda: os.utime(tmp_path / "a.py", ns=(1, 1)),
+        lambda: (tmp_path / "inner/b.py").rename(tmp_path / "inner/c.py"),
+        lambda: (tmp_path / "inner/c.py").rename(tmp_path / "c.py"),
+        lambda: (tmp_path / "d.py").write_text(""),
+        lambda: (tmp_path / "d.py").unlink(),
+    )
+    for change in changes:
+        change()
+        found.append(seen())
+    assert all(a != b for a, b in zip(found, found[1:], strict=False))
