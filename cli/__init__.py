@@ -13,6 +13,7 @@ costs.py     tables of bytes, flops and times
 bodies.py    how each kind of artifact is laid out
 line.py      what became of one line of the source
 report.py    the report: units, their stages, what happened at a glance
+graph_texts.py  graphs as text that mt2 opt reads
 explain.py   mt2 explain
 counting.py  what one script made of the compiler, in numbers
 count.py     mt2 count

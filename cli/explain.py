@@ -8,6 +8,7 @@ and the script's exit code. Options of mt2 stand before SCRIPT, everything after
 Source: `python -m trace` and `TORCH_LOGS` are the models.
 """
 
+import contextlib
 import os
 import sys
 from typing import TextIO
@@ -15,6 +16,7 @@ from typing import TextIO
 import click
 
 from minitorch2.artifacts import subscribe
+from minitorch2.cli.graph_texts import check_stages, graph_texts
 from minitorch2.cli.line import Place, life_of, place_of
 from minitorch2.cli.records import Collector, Record, select, write_json
 from minitorch2.cli.render import Page
@@ -60,6 +62,9 @@ LESS = (
 )
 @click.option("--llvm", is_flag=True, help="Show each kernel's optimized LLVM too.")
 @click.option("--asm", is_flag=True, help="Show each kernel's machine code too.")
+@click.option(
+    "--ir", is_flag=True, help="Print the graphs of --stage, nothing else, as mt2 opt reads them."
+)
 @click.option("--list", "listed", is_flag=True, help="Show which functions and stages there are.")
 @as_torch_option
 @script_arguments
@@ -71,6 +76,7 @@ def explain(
     line: str | None,
     llvm: bool,
     asm: bool,
+    ir: bool,
     listed: bool,
     as_torch: bool,
     script: str,
@@ -83,10 +89,13 @@ def explain(
     """
     for query in stages:
         _check_stage(query)
+    if ir:
+        check_stages(stages)
     place = _checked_place(line, script)
     output = sys.stdout
     collector = Collector()
-    with subscribe(collector, also=_costly(stages, llvm, asm, device)):
+    aside = contextlib.redirect_stdout(sys.stderr) if ir else contextlib.nullcontext()
+    with aside, subscribe(collector, also=_costly(stages, llvm, asm, device)):
         outcome = run_script(script, arguments, as_torch)
         if not outcome.in_child:
             _emit_totals()
@@ -97,7 +106,9 @@ def explain(
         records = select(collector.records, stages, function)
         if place is not None:
             records = life_of(collector.records, place, stages, records)
-        if json_file is not None:
+        if ir:
+            click.echo("\n\n".join(graph_texts(records)), output)
+        elif json_file is not None:
             write_json(json_file, records, script, outcome.code)
             click.echo(f"{len(records)} events written to {json_file.name}", err=True)
         else:

@@ -8,7 +8,7 @@ In: the command line. Out: what the sub-command prints, and its exit code.
     mt2 bisect train.py       find the stage and node that makes numbers wrong
     mt2 doctor                check this machine
     mt2 ops gelu              look up an operation
-    mt2 opt < graph.ir        run passes on a graph
+    mt2 opt < graph.ir        run passes on a graph, such as mt2 explain --ir prints
     mt2 bench                 measure kernels against this machine's limits
     mt2 cache                 see and clear the compiled kernels
 

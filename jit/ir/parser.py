@@ -73,6 +73,15 @@ def parse_graph(text: str) -> Graph:
     return graph
 
 
+def parse_graphs(text: str) -> list[Graph]:
+    """The graphs of a text that holds one behind the other, at least one. Raises ParseError."""
+    parser = _Parser(text)
+    graphs = [parser.graph()]
+    while parser.token.kind != "end":
+        graphs.append(parser.graph())
+    return graphs
+
+
 class _Parser:
     """Walks the tokens; each method reads one thing of the grammar and stands behind it."""
 

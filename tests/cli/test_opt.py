@@ -2,11 +2,13 @@
 
 import inspect
 
+import pytest
 from click.testing import CliRunner
 
 from minitorch2.cli.opt import PASSES, RULE_NAMES, opt
 from minitorch2.jit.ir.parser import parse_graph
 from minitorch2.jit.passes.pipeline import optimize
+from tests.cli.commands import mt2
 
 TEXT = """graph f(%x: f32[4]) {
   %0: f32[4] = mul(%x, 1)
@@ -68,3 +70,75 @@ def test_what_is_no_graph_or_no_name_is_refused():
 
 def test_origins_stand_in_their_column():
     assert "# <text>:2" in run("-p", "eliminate_dead_code", "--origins").stdout
+
+
+def test_names_stand_behind_one_another_and_run_in_order():
+    named = run("apply_rules", "dce").stdout
+    assert named == run("-p", "apply_rules", "-p", "eliminate_dead_code").stdout
+    assert "neg" not in named
+
+
+def test_a_file_and_names(tmp_path):
+    file = tmp_path / "graph.ir"
+    file.write_text(TEXT)
+    assert run(str(file), "cse", text="").stdout == run("cse").stdout
+    assert "one file at a time" in run(str(file), "-", code=2).stderr
+
+
+def test_several_graphs_stay_several():
+    twice = run("dce", text=f"{TEXT}\n{TEXT}").stdout
+    assert twice == f"{TEXT.strip()}\n\n{TEXT.strip()}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments, text, said",
+    [
+        (("csee",), TEXT, "did you mean cse?"),
+        (("nowhere.ir",), TEXT, "there is no such file"),
+        ((), "", "there is no graph in stdin: pipe one in, as `mt2 explain --ir"),
+        (("--numerics", "quick"), TEXT, "--numerics is one of default, eager, fast, not 'quick'"),
+    ],
+)
+def test_what_cannot_be_done_is_told_with_a_way_out(arguments, text, said):
+    assert said in run(*arguments, text=text, code=2).stderr
+
+
+def test_a_captured_graph_is_refused_by_name():
+    text = "graph f(%x: f32[4]) { %0: f32[4] = gelu(%x) return %0 }"
+    found = run("cse", text=text, code=1).stderr
+    assert "has_only_primitives does not hold" in found and "autodiff.functional" in found
+    assert "click" not in found and " at " not in found.splitlines()[-1]
+
+
+SCRIPT = """import torch
+
+@torch.compile
+def f(x, w):
+    return (x @ w).exp().sum() + (x @ w).exp().mean()
+
+print("the script speaks")
+f(torch.ones(2, 3), torch.ones(3, 4, requires_grad=True)).backward()
+"""
+
+
+@pytest.mark.parametrize("stage, graphs", [("autodiff.functional", 1), ("partition", 2)])
+def test_a_script_s_graphs_go_through_a_pipe(tmp_path, stage, graphs):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    printed = mt2("explain", "--ir", "--stage", stage, script)
+    assert printed.returncode == 0 and printed.stderr == "the script speaks\n"
+    assert printed.stdout.count("graph f") == graphs and "# script.py:5" in printed.stdout
+    found = run("cse", "dce", text=printed.stdout).stdout
+    assert found.count("graph f") == graphs
+    assert stage == "partition" or (found.count("matmul") == 1 and found.count("exp") == 1)
+
+
+def test_ir_wants_a_stage_that_makes_graphs(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    for arguments, said in (
+        ((), "--ir needs --stage NAME"),
+        (("--stage", "guards"), "is no graph"),
+    ):
+        found = mt2("explain", "--ir", *arguments, script)
+        assert found.returncode == 2 and said in found.stderr and "autodiff.joint" in found.stderr
