@@ -76,6 +76,7 @@ def _report(total: Tally, seconds: float) -> None:
           f"{seconds:.0f} s")  # fmt: skip
     print("features:", _counts(total.features))
     print("ops:", _counts(total.ops))
+    print("graphs with the derivative of:", _counts(total.derivatives))
     print("not compiled:", _counts(total.reasons) or "none")
 
 

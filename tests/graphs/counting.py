@@ -21,7 +21,7 @@ ALWAYS = ("aot_eager", "interpreter")
 NATIVE = ("numba",)
 THOROUGH = ("python", "loops", "numba", "exact", "budget")
 CHUNK = 50  # seeds that a process takes at a time
-COUNTERS = ("ops", "features", "reasons")
+COUNTERS = ("ops", "derivatives", "features", "reasons")
 
 
 @dataclass
@@ -29,6 +29,7 @@ class Tally:
     """What some seeds exercised, and the scripts of what failed."""
 
     ops: collections.Counter[str] = field(default_factory=collections.Counter)
+    derivatives: collections.Counter[str] = field(default_factory=collections.Counter)
     features: collections.Counter[str] = field(default_factory=collections.Counter)
     reasons: collections.Counter[str] = field(default_factory=collections.Counter)
     failures: list[str] = field(default_factory=list)
@@ -36,6 +37,7 @@ class Tally:
     def add(self, other: "Tally") -> None:
         """Add another one's counts."""
         self.ops += other.ops
+        self.derivatives += other.derivatives
         self.features += other.features
         self.reasons += other.reasons
         self.failures += other.failures
@@ -112,6 +114,7 @@ def _run(case: Case, backends: tuple[str, ...], tally: Tally, show: bool) -> Non
     )
     tally.features["graphs with gradients"] += any(case.flags)
     tally.features["graphs"] += 1
+    tally.derivatives.update(verdict.derivatives)
     tally.features[f"eager graphs {verdict.eager}"] += 1
     for backend in backends:
         tally.features[f"graphs on {backend}"] += 1

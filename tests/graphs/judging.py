@@ -36,11 +36,13 @@ class Refused(Exception):
 @dataclass(frozen=True)
 class Verdict:
     """For each backend that is wrong what is, for each that compiles no such graph its words
-    (`compile` then runs the function op by op), and how eager itself does against float64."""
+    (`compile` then runs the function op by op), how eager itself does against float64, and the rows
+    whose derivatives took part."""
 
     wrong: dict[str, str]
     refused: dict[str, str]
     eager: str = "not judged"
+    derivatives: frozenset[str] = frozenset()
 
 
 def differences(case: Case, backends: Sequence[str]) -> dict[str, str]:
@@ -76,7 +78,7 @@ def judged(case: Case, backends: Sequence[str]) -> Verdict:
             wrong[backend] = text
     for backend, reason in refused.items() if len(refused) < len(backends) else ():
         wrong[backend] = f"refuses what other backends compile: {reason}"
-    return Verdict(wrong, refused, bounds.of_eager())
+    return Verdict(wrong, refused, bounds.of_eager(), programs.derivatives())
 
 
 class Bounds:
@@ -218,7 +220,7 @@ def _compare(eager: Result, other: Result, bounds: list[Any] | None) -> str:
             right = (a == b) | (numpy.isnan(a) & numpy.isnan(b)) | (numpy.abs(a - b) <= bound)
             wrong = ~(right | numpy.isinf(bound))
         if bounds is None:
-            wrong |= numpy.signbit(a) != numpy.signbit(b)
+            wrong |= (numpy.signbit(a) != numpy.signbit(b)) & ~numpy.isnan(a)
         if wrong.any():
             at = tuple(int(i) for i in numpy.argwhere(wrong)[0])
             within = float(numpy.broadcast_to(bound, wrong.shape)[at])

@@ -2,12 +2,13 @@
 
 In: a seed. Out: a Case: a graph of up to a dozen calls, and concrete inputs. Arguments are drawn by
 the type of each parameter; a call that its row refuses is drawn again. Where chance would rarely
-give what an op wants (indices in range, shapes that multiply), a recipe does.
+give what an op wants (indices in range, shapes that multiply), a recipe does; one of them calls a
+row that has a derivative as one of its samples does, and has the result returned.
 """
 
 import functools
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,10 @@ from minitorch2.errors import Mt2Error
 from minitorch2.jit.ir.graph import Graph, GraphBuilder, Value
 from minitorch2.jit.ir.types import TensorType
 from minitorch2.ops.table import COMPOSITE, CONTROL, INPLACE, LIBRARY, RANDOM, VIEW, Op, all_ops
+from tests.op_samples import Sample, TensorSpec, rows, samples
 
+LARGEST = 300  # elements of a value
+SAMPLED = 0.5  # of the graphs start with a sample's call
 SIZES = (1, 2, 3, 4, 5)
 FLOATS = (dtypes.float32, dtypes.float64)
 INPUT_DTYPES = (*FLOATS, dtypes.float32, dtypes.float32, dtypes.int64, dtypes.bool)
@@ -68,6 +72,7 @@ class Maker:
         self.pool: list[Value] = []
         self.arrays: list[numpy.ndarray] = []
         self.flags: list[bool] = []
+        self.wanted: list[Value] = []  # to be returned
 
     def case(self) -> Case:
         """Inputs, calls, outputs."""
@@ -78,6 +83,8 @@ class Maker:
             self.input(f"x{number}", draw.choice(INPUT_DTYPES), own)
         operations, weights = zip(*candidates(), strict=True)
         target, tries = draw.randint(2, 12), 0
+        if draw.random() < SAMPLED:
+            self.attempt(_sampled)
         while len(self.builder.nodes) < target and tries < 400:
             tries += 1
             recipe = draw.random() < 0.2
@@ -92,7 +99,8 @@ class Maker:
         draw = self.random
         tensors = [v for v in self.pool if isinstance(v.type, TensorType)]
         recent = tensors[-6:]
-        for value in draw.sample(recent, min(len(recent), draw.randint(1, 3))):
+        drawn = draw.sample(recent, min(len(recent), draw.randint(1, 3)))
+        for value in dict.fromkeys((*self.wanted, *drawn)):
             self.builder.output(value)
         return self.builder.build()
 
@@ -112,13 +120,13 @@ class Maker:
 
     def attempt(self, make: Callable[["Maker"], None]) -> None:
         """One call; nothing where it is refused."""
-        count = len(self.builder.nodes)
+        growing = (self.builder.nodes, self.builder.inputs, self.arrays, self.flags, self.pool)
+        counts = [len(each) for each in growing]
         try:
             make(self)
         except REFUSED:
-            gone = {r for node in self.builder.nodes[count:] for r in node.results}
-            self.pool = [value for value in self.pool if value not in gone]
-            del self.builder.nodes[count:]
+            for each, count in zip(growing, counts, strict=True):
+                del each[count:]
 
     def add(self, op: str, *args: Any) -> Value:
         """Append a call; small results go into the pool."""
@@ -128,7 +136,7 @@ class Maker:
             if not isinstance(result.type, TensorType) or result.type.dtype.is_complex:
                 raise ValueError("not for the pool")
             shape = _type(result).shape
-            if numpy.prod(shape, dtype=int) > 300 or len(shape) > 5:
+            if numpy.prod(shape, dtype=int) > LARGEST or len(shape) > 5:
                 raise ValueError("too large")
         self.pool += results
         return results[0]
@@ -275,8 +283,71 @@ def _choose(maker: Maker) -> None:
     maker.add("where", maker.add("gt", x, maker.random.choice(NUMBERS)), x, maker.add("neg", x))
 
 
+@functools.cache
+def differentiable() -> tuple[Op, ...]:
+    """The rows with a derivative of their own that have a call to sample."""
+    return tuple(op for op in rows() if op.vjp is not None and op.name not in ODD and _fit(op))
+
+
+@functools.cache
+def _fit(op: Op) -> tuple[Sample, ...]:
+    """The samples of a row that are small and of dtypes drawn here."""
+    return tuple(each for each in samples(op) if not each.fails and _is_fit(each))
+
+
+def _is_fit(sample: Sample) -> bool:
+    specs = [each for each in _flat((*sample.args, *sample.kwargs.values()))
+             if isinstance(each, TensorSpec)]  # fmt: skip
+    return any(spec.dtype.is_floating_point for spec in specs) and all(
+        spec.dtype in INPUT_DTYPES and 0 < numpy.prod(spec.shape, dtype=int) <= LARGEST
+        for spec in specs
+    )
+
+
+def _flat(arguments: tuple) -> Iterator[Any]:
+    for each in arguments:
+        if isinstance(each, (tuple, list)):
+            yield from _flat(tuple(each))
+        else:
+            yield each
+
+
+def _sampled(maker: Maker) -> None:
+    """A call of a row with a derivative."""
+    draw = maker.random
+    op = draw.choice(differentiable())
+    smooth = [each for each in _fit(op) if each.smooth]
+    sample = draw.choice(smooth if smooth and draw.random() < 0.7 else _fit(op))
+    narrow = draw.random() < 0.5
+    args = tuple(_given(maker, each, narrow) for each in sample.args)
+    named = {name: _given(maker, each, narrow) for name, each in sample.kwargs.items()}
+    maker.wanted.append(maker.add(op.name, *op.bind(*args, **named)))
+
+
+def _given(maker: Maker, argument: Any, narrow: bool) -> Any:
+    """An argument of a sample; its tensors are inputs or values that are there."""
+    if isinstance(argument, (tuple, list)):
+        return tuple(_given(maker, each, narrow) for each in argument)
+    if not isinstance(argument, TensorSpec):
+        return argument
+    dtype = argument.dtype
+    if narrow and dtype is dtypes.float64:
+        dtype = dtypes.float32
+    alike = [v for v in maker.pool if v.type == TensorType(dtype, argument.shape)]
+    if alike and dtype.is_floating_point and maker.random.random() < 0.5:
+        return maker.random.choice(alike)
+    value = maker.input(f"s{len(maker.arrays)}", dtype, argument.shape)
+    steps = tuple(step * argument.flat.itemsize for step in argument.strides)
+    seen = numpy.lib.stride_tricks.as_strided(
+        argument.flat[argument.offset :], argument.shape, steps
+    )
+    maker.arrays[-1] = numpy.array(seen).astype(dtype.numpy)
+    return value
+
+
 RECIPES: tuple[Callable[[Maker], None], ...] = (
-    _select, _gather, _scatter, _matmul, _reshape, _write_part, _write_part, _layer, _choose,
+    _sampled, _select, _gather, _scatter, _matmul, _reshape, _write_part, _write_part, _layer,
+    _choose,
 )  # fmt: skip
 
 

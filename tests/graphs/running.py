@@ -23,6 +23,7 @@ from typing import Any
 import numpy
 
 import minitorch2 as torch
+from minitorch2.errors import Mt2Error
 from minitorch2.jit.autodiff.pipeline import Traced, compile_traced, trace
 from minitorch2.jit.autodiff.runtime import CompiledProgram, Executable
 from minitorch2.jit.ir.graph import Graph
@@ -72,6 +73,18 @@ class Programs:
             program.tangent_outputs,
             program.gradient_inputs,
             make,
+        )
+
+    def derivatives(self) -> frozenset[str]:
+        """The autograd nodes that wrote the backward: one for each row."""
+        try:
+            joint = self._traced.joint
+        except Mt2Error:
+            joint = None
+        nodes = joint.graph.nodes if joint is not None else ()
+        made = {node.origin.made_by for node in nodes if node.origin is not None}
+        return frozenset(
+            each.removeprefix("vjp of ") for each in made if each.startswith("vjp of ")
         )
 
     @functools.cached_property
