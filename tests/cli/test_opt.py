@@ -5,7 +5,8 @@ import inspect
 import pytest
 from click.testing import CliRunner
 
-from minitorch2.cli.opt import PASSES, RULE_NAMES, opt
+from minitorch2.cli.main import main
+from minitorch2.cli.opt import PASSES, RULE_NAMES
 from minitorch2.jit.ir.parser import parse_graph
 from minitorch2.jit.passes.pipeline import optimize
 from tests.cli.commands import mt2
@@ -25,7 +26,7 @@ APART = {"mix_stderr": False} if "mix_stderr" in inspect.signature(CliRunner).pa
 
 
 def run(*arguments, text=TEXT, code=0):
-    found = CliRunner(**APART).invoke(opt, arguments, input=text)
+    found = CliRunner(**APART).invoke(main, ["opt", *arguments], input=text)
     assert found.exit_code == code, found.output
     return found
 
