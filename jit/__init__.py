@@ -7,6 +7,7 @@ Files, in reading order:
 ir        the graph: grammar, types, printer, parser, verifier, interpreter
 shapes    sizes that are not known yet
 capture   Python bytecode to a captured graph
+class_series  classes that one statement makes anew in each call
 changes   what is no longer as a guard found it, in words
 guards    when captured code may be used again, as one Python function
 pieces    going on after a break: graph, operation, graph, operation ... in one flat loop

@@ -59,11 +59,11 @@ class Change:
 
     def words(self) -> str:
         """`n: was 3; now 4`."""
-        name = f" {self.what}" if self.what != "value" else ""
+        name = f" {self.what}" if self.what not in ("value", "identity") else ""
         needed = f" ({self.condition})" if self.condition else ""
         old, new = described(self.old), described(self.new)
         now = new if new != old else "another one"
-        verb = "were" if self.what in ("sizes", "values") else "was"
+        verb = "were" if self.what in ("sizes", "values", "identity") else "was"
         return f"{self.subject}:{name} {verb} {old}{needed}; now {now}"
 
     def __str__(self) -> str:
@@ -118,6 +118,9 @@ def _found(guard: Guard, call: Call) -> list[tuple[str, Any, Any]]:
         return [("value", Words(guard.expected), Words(mode_now(guard.kind)))]
     values = [source.fetch(call) for source in guard.sources]
     now = values[0]
+    if guard.kind == "alias":
+        was = guard.meaning.removeprefix("were ")
+        return [("identity", Words(was), Words("two of them" if "one" in was else "one of them"))]
     if guard.kind == "tensor":
         return list(guard.expected.differences(now))
     if guard.kind == "size" and guard.expected:

@@ -33,6 +33,7 @@ from minitorch2 import dispatch, dtypes
 from minitorch2.artifacts import Span
 from minitorch2.jit.capture.source import Call, ConstantSource, RootSource, Source
 from minitorch2.jit.changes import Change, Words, changes_of, described, mode_now, without_memory
+from minitorch2.jit.class_series import Alike
 from minitorch2.layouts import contiguous_strides
 from minitorch2.tensors import Tensor, key_of
 
@@ -369,6 +370,14 @@ def type_guard(source: Source, cls: type, span: Span | None) -> Guard:
     objects = ((name, cls),)
     test = f"type({{0}}) is not <{name}>"
     return Guard("value", (source,), test, f"was a {cls.__name__}", objects, span, cls)
+
+
+def alike_guard(source: Source, cls: type, span: Span | None) -> Guard:
+    """A class that the same statement made."""
+    name = f"ALIKE_{_plain(cls.__name__)}"
+    test = f"not <{name}>({{0}})"
+    meaning = f"was a class like {cls.__qualname__}"
+    return Guard("value", (source,), test, meaning, ((name, Alike(cls)),), span, cls)
 
 
 def code_guard(source: Source, code: Any, span: Span | None) -> Guard:

@@ -120,6 +120,7 @@ LAYERS = (
     "minitorch2.jit.syntax",
     "minitorch2.jit.shapes",
     "minitorch2.jit.ir",
+    "minitorch2.jit.class_series",
     "minitorch2.jit.capture.source",
     "minitorch2.jit.changes",
     "minitorch2.jit.guards",

@@ -112,6 +112,8 @@ class Emitter:
     def object(self, thing: Any, hint: str) -> str:
         """The name of an object that is the same in every call, or of a class made in this one."""
         made = self.state.made_classes
+        if isinstance(thing, type) and thing in self.state.class_sources:
+            return self.fetch(self.state.class_sources[thing])
         if made:
             if isinstance(thing, type) and thing in made:
                 return self.made_class(made[thing])

@@ -71,7 +71,8 @@ class Members:
         found = owner.__dict__[name]
         module = owner.__module__
         trusted = made is not None or (is_trusted_module(module) and is_settled(found, module))
-        base = ConstantSource(owner, owner.__name__, trusted)
+        base = self.state.class_sources.get(owner)
+        base = base or ConstantSource(owner, owner.__name__, trusted)
         source: Source = ClassAttributeSource(base, name)
         for step in path:
             source = AttributeSource(source, step)

@@ -247,6 +247,20 @@ class CellContents(Step):
 
 
 @dataclass(frozen=True, slots=True)
+class ClassSource(Step):
+    """The class of an object."""
+
+    def fetch(self, call: Call) -> Any:
+        return type(self.origin.fetch(call))
+
+    def expression(self, of: Render) -> str:
+        return f"type({of(self.origin)})"
+
+    def __str__(self) -> str:
+        return f"type({self.origin})"
+
+
+@dataclass(frozen=True, slots=True)
 class ClassAttributeSource(Step):
     """What a class itself holds under a name, before any binding: `Class.__dict__[name]`."""
 

@@ -18,9 +18,16 @@ from minitorch2.jit import guards as kinds
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.instructions import Instruction, Program, decode
 from minitorch2.jit.capture.side_effects import Effects
-from minitorch2.jit.capture.source import Source
+from minitorch2.jit.capture.source import (
+    AttributeSource,
+    ClassSource,
+    ConstantSource,
+    ItemSource,
+    Source,
+)
 from minitorch2.jit.capture.values.base import Value
 from minitorch2.jit.capture.values.keys import Key, ObjectKey, key_object
+from minitorch2.jit.class_series import in_series, is_local, structure
 from minitorch2.jit.guards import Guard, GuardSet
 from minitorch2.jit.ir.graph import GraphBuilder
 from minitorch2.jit.ir.graph import Value as GraphValue
@@ -37,7 +44,7 @@ class Frame:
 
     __slots__ = (
         "program", "code", "index", "stack", "slots", "globals", "function", "keywords",
-        "result", "started", "current", "step", "names", "space",
+        "result", "started", "current", "step", "names", "space", "is_user",
     )  # fmt: skip
 
     def __init__(self, code: CodeType, globals: GlobalsValue, function: Value | None):
@@ -45,6 +52,7 @@ class Frame:
         self.code = code
         self.index = 0
         self.stack: list[Any] = []
+        self.is_user = not is_own_file(code.co_filename)  # code outside of minitorch2
         own_cells = sum(1 for name in code.co_cellvars if name not in code.co_varnames)
         size = len(code.co_varnames) + own_cells + len(code.co_freevars)
         self.slots: list[Any] = [None] * size  # locals, then cells, then free variables
@@ -61,11 +69,6 @@ class Frame:
     def name_of(self, slot: int) -> str:
         """The variable that lives in a slot."""
         return self.code._varname_from_oparg(slot)  # type: ignore[attr-defined]
-
-    @property
-    def is_user(self) -> bool:
-        """Whether the code is outside of minitorch2."""
-        return not is_own_file(self.code.co_filename)
 
 
 @dataclass(slots=True)
@@ -113,6 +116,8 @@ class CaptureState:
         self.frames: list[Frame] = []
         self.step = 0
         self.class_writes: dict[tuple[type, str], ClassWrite] = {}
+        self.class_sources: dict[type, Source] = {}  # where classes of a series are found
+        self.fixed_classes: set[type] = set()  # other classes of functions that were met
         self.made_classes: dict[type, Any] = {}  # classes made inside, see values.made_classes
         self.stand_ins: dict[int, Any] = {}  # value -> the object in its place in such a class
         self.stood_for: dict[int, Value] = {}  # and back
@@ -188,8 +193,50 @@ class CaptureState:
             self.add(kinds.identity_guard(source, thing, self.span()))
 
     def guard_type(self, source: Source | None, cls: type) -> None:
-        if source is not None:
-            self.add(kinds.type_guard(source, cls, self.span()))
+        """An instance of this very class, or of one of the same series."""
+        if source is None or self._guard_series(ClassSource(source), cls):
+            return
+        self.add(kinds.type_guard(source, cls, self.span()))
+
+    def guard_class(self, source: Source, cls: type) -> None:
+        """This very class, or one of the same series."""
+        if not self._guard_series(source, cls):
+            self.guard_identity(source, cls)
+
+    def _guard_series(self, source: Source, cls: type) -> bool:
+        """Any class of a series is read through this source from now on; False: it is no series.
+        Which of the classes met are one, and which extend which, is guarded."""
+        if source.trusted or not is_local(cls):
+            return False
+        if not in_series(cls):
+            for base in filter(is_local, cls.__mro__):
+                self.fixed_classes.add(base)
+                for other, place in self.class_sources.items():
+                    self._guard_relation(other, place, base, ConstantSource(base, base.__name__))
+            return False
+        if cls in self.class_sources:
+            self.guard_same(self.class_sources[cls], source)
+            return True
+        self.add(kinds.alike_guard(source, cls, self.span()))
+        others: dict[type, Source] = {one: ConstantSource(one, one.__name__)
+                                      for one in self.fixed_classes}  # fmt: skip
+        others |= self.class_sources
+        order = AttributeSource(source, "__mro__")
+        for number, base in enumerate(cls.__mro__):
+            place = ItemSource(order, number) if number else source
+            if is_local(base):
+                self.class_sources.setdefault(base, place)
+                for other, where in others.items():
+                    self._guard_relation(base, place, other, where)
+        return True
+
+    def _guard_relation(self, cls: type, place: Source, other: type, where: Source) -> None:
+        """Two classes are one, or they are two although they could be one."""
+        if cls is other:
+            self.guard_same(where, place)
+        elif structure(cls) == structure(other):
+            self.add(kinds.plain_guard("alias", (place, where), "{0} is {1}", "were two classes",
+                                       self.span()))  # fmt: skip
 
     def guard_code(self, source: Source | None, code: CodeType) -> None:
         if source is not None and not is_own_file(code.co_filename):

@@ -107,7 +107,7 @@ def wrap(machine: Machine, object: Any, source: Source) -> Value:
     if is_constant(object):
         return machine.input_constant(object, source)
     if isinstance(object, type):
-        state.guard_identity(source, object)
+        state.guard_class(source, object)
         return ClassValue(object, source)
     if isinstance(object, types.ModuleType):
         state.guard_identity(source, object)

@@ -38,6 +38,7 @@ from minitorch2.jit.capture.values.made_classes import (
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.namespaces import CellValue, is_trusted_module
 from minitorch2.jit.capture.values.sequences import TupleValue
+from minitorch2.jit.class_series import begin_series
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
@@ -52,7 +53,9 @@ def build_class(name: str, bases: tuple, names: dict[str, Any], **keywords: Any)
     >>> build_class("Two", (int,), {"half": lambda self: self // 2})(4).half()
     2
     """
-    return types.new_class(name, bases, keywords, lambda space: fill(space, names))
+    made = types.new_class(name, bases, keywords, lambda space: fill(space, names))
+    begin_series(made)
+    return made
 
 
 def fill(space: Any, names: dict[str, Any]) -> None:

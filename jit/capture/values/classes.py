@@ -65,7 +65,7 @@ class ClassValue(Value):
         """`cls.name`: along the classes it extends, methods bound, then its metaclass."""
         cls = self.cls
         if name == "__dict__":
-            base = ConstantSource(cls, cls.__name__)
+            base = self._place(machine)
             names: dict[Any, Value] = {
                 key: machine.lazy(held, ClassAttributeSource(base, key))
                 for key, held in cls.__dict__.items()
@@ -81,18 +81,23 @@ class ClassValue(Value):
             return attribute.value
         if isinstance(cls, enum.EnumMeta) or name in ("__name__", "__doc__", "__module__"):
             return machine.from_python(getattr(cls, name))
-        member = machine.class_member(owner, name)
         if isinstance(attribute, staticmethod):
-            return machine.wrap_function(attribute.__func__)
+            return machine.class_member(owner, name, "__func__")
         if isinstance(attribute, classmethod):
-            return MethodValue(self, machine.wrap_function(attribute.__func__))
+            return MethodValue(self, machine.class_member(owner, name, "__func__"))
         if isinstance(attribute, types.ClassMethodDescriptorType):
             return machine.from_python(getattr(cls, name))
+        member = machine.class_member(owner, name)
         getter = machine.class_lookup(type(attribute), "__get__")
         if getter is not None and isinstance(getter[1], types.FunctionType):
             function = machine.class_member(getter[0], "__get__")
             return machine.call(function, [member, machine.from_python(None), self], {})
         return member
+
+    def _place(self, machine: Machine) -> Source:
+        """Where the class is found in each call."""
+        place = machine.state.class_sources.get(self.cls)
+        return place or ConstantSource(self.cls, self.cls.__name__)
 
     def _from_metaclass(self, machine: Machine, name: str) -> Value:
         try:
@@ -111,7 +116,7 @@ class ClassValue(Value):
         if type(cls).__setattr__ is not type.__setattr__ or isinstance(value, FunctionValue):
             machine.stop("unknown-attribute", f"setting {cls.__name__}.{name} (a class)")
         machine.state.class_writes[cls, name] = ClassWrite(value)
-        target = ClassValue(cls, ConstantSource(cls, cls.__name__))
+        target = ClassValue(cls, self._place(machine))
         machine.state.effects.record(target, f"{{0}}.{name} = {{1}}", value)
 
     def get_item(self, machine: Machine, key: Value) -> Value:
@@ -246,7 +251,9 @@ def _instance(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keyw
     heap = bool(cls.__flags__ & HEAP)
     new = machine.class_lookup(cls, "__new__")
     if heap and new is not None and isinstance(new[1], staticmethod):
-        made = machine.call(machine.wrap_function(new[1].__func__), [value, *args], kwargs)
+        made = machine.call(
+            machine.class_member(new[0], "__new__", "__func__"), [value, *args], kwargs
+        )
         if not issubclass(made.python_type(), cls):
             return made
     elif heap and cls.__new__ is object.__new__:
@@ -323,10 +330,10 @@ class SuperValue(Value):
             attribute = cls.__dict__[name]
             if isinstance(attribute, classmethod):
                 bound = owner if of_class else ClassValue(owner.python_type())
-                return MethodValue(bound, machine.wrap_function(attribute.__func__))
+                return MethodValue(bound, machine.class_member(cls, name, "__func__"))
             if of_class:
                 if isinstance(attribute, staticmethod):
-                    return machine.wrap_function(attribute.__func__)
+                    return machine.class_member(cls, name, "__func__")
                 return machine.class_member(cls, name)
             return machine.bind_attribute(owner, cls, name, attribute)
         return machine.raise_(AttributeError, f"'super' object has no attribute '{name}'")

@@ -128,7 +128,7 @@ class ObjectValue(Value):
         if own is not None or found is None:
             return own
         if isinstance(found[1], functools.cached_property):
-            value = machine.call(machine.wrap_function(found[1].func), [self], {})
+            value = machine.call(machine.class_member(found[0], name, "func"), [self], {})
             self.store(machine, name, value)
             return value
         return machine.bind_attribute(self, found[0], name, found[1])
@@ -177,7 +177,7 @@ class ObjectValue(Value):
                 if attribute.fset is None:
                     text = f"property '{name}' of '{self.cls.__name__}' object has no setter"
                     machine.raise_(AttributeError, text)
-                machine.call(machine.wrap_function(attribute.fset), [self, value], {})
+                machine.call(machine.class_member(found[0], name, "fset"), [self, value], {})
                 return
             if hasattr(type(attribute), "__set__") and not isinstance(attribute, SLOT):
                 setter = machine.class_lookup(type(attribute), "__set__")
@@ -209,7 +209,7 @@ class ObjectValue(Value):
             if found[1].fdel is None:
                 text = f"property '{name}' of '{self.cls.__name__}' object has no deleter"
                 machine.raise_(AttributeError, text)
-            machine.call(machine.wrap_function(found[1].fdel), [self], {})
+            machine.call(machine.class_member(found[0], name, "fdel"), [self], {})
             return
         if found is not None and isinstance(found[1], SLOT):
             self._slot(machine, name)

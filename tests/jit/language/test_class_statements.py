@@ -16,7 +16,7 @@ import minitorch2 as torch
 from tests.jit.language.judging import BACKENDS, Programs
 
 program = Programs()
-REGISTRY = []
+REGISTRY: list[str] = []
 
 
 class Outer:
@@ -43,7 +43,7 @@ class Named:
 
 
 class Registered:
-    known = {}
+    known: dict[str, type] = {}
 
     def __init_subclass__(cls, tag=None, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -379,7 +379,7 @@ def data_classes(x, a):
 
 @program
 def frozen_data_classes(x, y, flag):
-    @dataclasses.dataclass(frozen=True, order=flag)
+    @dataclasses.dataclass(frozen=True, order=flag)  # type: ignore[literal-required]
     class Point:
         n: int
         x: object = y
