@@ -12,17 +12,16 @@ Source: torch's documentation of each function.
 
 import itertools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy
 
-from minitorch2 import dtypes, linalg
+from minitorch2 import dtypes, linalg, return_types
 from minitorch2.creation import randint, strided_only, tensor
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, OperationError
 from minitorch2.functions import allclose, broadcast_to, equal, isclose, meshgrid, vstack
 from minitorch2.layouts import broadcast_shapes as _broadcast_shapes
 from minitorch2.layouts import normalize_dim
-from minitorch2.ops.methods import ValuesAndIndices
 from minitorch2.ops.outputs import into, with_out
 from minitorch2.ops.table import lookup
 from minitorch2.ranges import arange
@@ -85,7 +84,7 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False, *, out: An
     """The middle element (the lower of two); along `dim` with its index."""
     if dim is None:
         return into("median", out, _median_all(input))
-    return into("median", out, ValuesAndIndices(_median_dim(input, dim, keepdim)))
+    return into("median", out, return_types.of("median")(_median_dim(input, dim, keepdim)))
 
 
 def polygamma(n: int, input: Any, *, out: Any = None) -> Any:
@@ -283,22 +282,14 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True) -> tuple:
         m, n = input.shape[-2:]
         batch = tuple(input.shape[:-2])
         left, right = input.new_zeros((*batch, m, m)), input.new_zeros((*batch, n, n)).mT
-        return _SVD(left, linalg.svdvals(input), right)
+        return return_types.of("svd")(left, linalg.svdvals(input), right)
     u, values, vh = linalg.svd(input, not some)
-    return _SVD(u, values, vh.mH)
-
-
-class _SVD(NamedTuple):
-    """What svd returns."""
-
-    U: Any
-    S: Any
-    V: Any
+    return return_types.of("svd")(u, values, vh.mH)
 
 
 def qr(input: Any, some: bool = True) -> Any:
     """Q and R."""
-    return linalg.qr(input, "reduced" if some else "complete")
+    return return_types.of("qr")(linalg.qr(input, "reduced" if some else "complete"))
 
 
 def cholesky(input: Any, upper: bool = False) -> Any:

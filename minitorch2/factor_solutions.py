@@ -10,22 +10,15 @@ factors apart.
 Source: torch's "BLAS and LAPACK Operations"; Halko et al. 2011 (low rank).
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
-from minitorch2 import linalg
+from minitorch2 import linalg, return_types
 from minitorch2.creation import randn, zeros
 from minitorch2.dtypes import int32
 from minitorch2.ops.outputs import with_out
 from minitorch2.ranges import arange, eye
 
 geqrf, orgqr, ormqr = linalg.geqrf, linalg.householder_product, linalg.ormqr
-
-
-class TriangularSolve(NamedTuple):
-    """What triangular_solve returns: X, and the matrix."""
-
-    solution: Any
-    cloned_coefficient: Any
 
 
 def cholesky_solve(input: Any, L: Any, upper: bool = False) -> Any:
@@ -42,13 +35,13 @@ def cholesky_inverse(L: Any, upper: bool = False) -> Any:
 
 def triangular_solve(
     b: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False
-) -> TriangularSolve:
+) -> Any:
     """X with A @ X = b (A.mT @ X = b when `transpose`) for a triangle of A."""
     matrix = A.mT if transpose else A
     found = linalg.solve_triangular(
         matrix, b, upper=upper != transpose, unitriangular=unitriangular
     )
-    return TriangularSolve(found, A.mT.contiguous().mT.clone())
+    return return_types.of("triangular_solve")(found, A.mT.contiguous().mT.clone())
 
 
 def lu(A: Any, pivot: bool = True, get_infos: bool = False) -> Any:
@@ -65,7 +58,7 @@ def lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Any:
 
 def lu_unpack(
     LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True
-) -> linalg.PLU:
+) -> Any:
     """P, L and U from the factors that `lu` gave; None for what is not asked for (as torch: [])."""
     m, n = LU_data.shape[-2:]
     k = min(m, n)
@@ -77,7 +70,7 @@ def lu_unpack(
     if unpack_pivots:
         rows = linalg.order_of_rows(LU_pivots, m)
         permutation = (arange(m).unsqueeze(-1) == rows.unsqueeze(-2)).to(LU_data.dtype)
-    return linalg.PLU(permutation, lower, upper)
+    return return_types.of("lu_unpack")(permutation, lower, upper)
 
 
 def svd_lowrank(A: Any, q: int = 6, niter: int = 2, M: Any = None) -> tuple[Any, Any, Any]:

@@ -124,7 +124,8 @@ class Tensor:
         if view is None:
             return self._requires_grad or self._node is not None
         if view.kind and view.is_stale():
-            return self._node is not None or view.base.requires_grad  # a history nobody may use
+            known = self._requires_grad or self._node is not None
+            return known or view.base.requires_grad  # a history nobody may use
         return self._requires_grad or self.grad_fn is not None
 
     @requires_grad.setter

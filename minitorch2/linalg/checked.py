@@ -13,10 +13,11 @@ Source: torch.linalg's documentation.
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy
 
+from minitorch2 import return_types
 from minitorch2.dtypes import int32
 from minitorch2.errors import LinearAlgebraError
 from minitorch2.linalg.forms import cholesky, inv, require_pivots, solve
@@ -27,34 +28,10 @@ from minitorch2.tensors import Tensor, wrap
 
 _where, _lu = lookup("where").public, lookup("linalg_lu_parts").public
 
-
-class Inverse(NamedTuple):
-    """What inv_ex returns: `info` is 0 where it worked."""
-
-    inverse: Any
-    info: Any
-
-
-class Cholesky(NamedTuple):
-    """What cholesky_ex returns: `info` is 0 where it worked."""
-
-    L: Any
-    info: Any
-
-
-class LUFactorEx(NamedTuple):
-    """What linalg.lu_factor_ex returns; `info` is 0, as far as it went."""
-
-    LU: Any
-    pivots: Any
-    info: Any
-
-
-class Solved(NamedTuple):
-    """What linalg.solve_ex returns; `info` is 0 where it worked."""
-
-    result: Any
-    info: Any
+Inverse = return_types.of("linalg_inv_ex")
+Cholesky = return_types.of("linalg_cholesky_ex")
+LUFactorEx = return_types.of("linalg_lu_factor_ex")
+Solved = return_types.of("linalg_solve_ex")
 
 
 def _of_pivots(A: Tensor) -> Any:
@@ -104,13 +81,13 @@ def _tried(
 _SINGULAR, _UNSOLVED, _NOT_POSITIVE = (FAILURES[name][1] for name in ("inv", "solve", "cholesky"))
 
 
-def inv_ex(A: Any, *, check_errors: bool = False) -> Inverse:
+def inv_ex(A: Any, *, check_errors: bool = False) -> Any:
     """The inverse, and which pivot was zero."""
     info = _of_pivots(A)
     return Inverse(_tried("inv_ex", A, info, _SINGULAR, check_errors, inv), info)
 
 
-def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> Cholesky:
+def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
     """The Cholesky factor, and which leading minor was not positive."""
     info = _of_minors(A)
 
@@ -120,7 +97,7 @@ def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> C
     return Cholesky(_tried("cholesky_ex", A, info, _NOT_POSITIVE, check_errors, compute), info)
 
 
-def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> Solved:
+def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> Any:
     """X with A @ X = B (X @ A = B when not `left`), and which pivot was zero."""
     info = _of_pivots(A)
 
@@ -130,7 +107,7 @@ def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -
     return Solved(_tried("solve_ex", A, info, _UNSOLVED, check_errors, compute), info)
 
 
-def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> LUFactorEx:
+def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """lu_factor, and which element of U's diagonal is zero; the factors hold in any case."""
     require_pivots(pivot)
     factors, pivots = _lu(A)[:2]

@@ -11,8 +11,9 @@ Source: torch.linalg.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
+from minitorch2 import return_types
 from minitorch2.dtypes import complex128, float64
 from minitorch2.errors import LinearAlgebraError, OperationError, ShapeError
 from minitorch2.ops.infer import describe_value
@@ -29,49 +30,13 @@ _norm, _where = lookup("norm").public, lookup("where").public
 cross, vecdot = lookup("linalg_cross").public, lookup("linalg_vecdot").public
 matrix_power, _matmul = lookup("matrix_power").public, lookup("matmul").public
 
-
-class SLogDet(NamedTuple):
-    """What slogdet returns."""
-
-    sign: Any
-    logabsdet: Any
-
-
-class QR(NamedTuple):
-    """What qr returns."""
-
-    Q: Any
-    R: Any
-
-
-class Eigh(NamedTuple):
-    """What eigh returns."""
-
-    eigenvalues: Any
-    eigenvectors: Any
-
-
-class PLU(NamedTuple):
-    """What lu returns."""
-
-    P: Any
-    L: Any
-    U: Any
-
-
-class LUFactor(NamedTuple):
-    """What lu_factor returns."""
-
-    LU: Any
-    pivots: Any
-
-
-class SVD(NamedTuple):
-    """What svd returns."""
-
-    U: Any
-    S: Any
-    Vh: Any
+SLogDet = return_types.of("linalg_slogdet")
+QR = return_types.of("linalg_qr")
+Eigh = return_types.of("linalg_eigh")
+PLU = return_types.of("linalg_lu")
+LUFactor = return_types.of("linalg_lu_factor")
+SVD = return_types.of("linalg_svd")
+Eig = return_types.of("linalg_eig")
 
 
 def det(A: Any) -> Any:
@@ -79,7 +44,7 @@ def det(A: Any) -> Any:
     return _det(A)
 
 
-def slogdet(A: Any) -> SLogDet:
+def slogdet(A: Any) -> Any:
     """The sign of the determinant and the logarithm of its absolute value."""
     return SLogDet(*_slogdet(A))
 
@@ -117,12 +82,12 @@ def cholesky(A: Any, *, upper: bool = False) -> Any:
     return lower.mH.contiguous().mT.contiguous().mT if upper else lower
 
 
-def qr(A: Any, mode: str = "reduced") -> QR:
+def qr(A: Any, mode: str = "reduced") -> Any:
     """Orthonormal Q and upper triangular R with Q @ R = A."""
     return QR(*_qr(A, mode))
 
 
-def eigh(A: Any, UPLO: str = "L") -> Eigh:
+def eigh(A: Any, UPLO: str = "L") -> Any:
     """Eigenvalues (ascending) and eigenvectors of a symmetric matrix."""
     return Eigh(*_eigh(A, UPLO))
 
@@ -132,9 +97,9 @@ def eigvalsh(A: Any, UPLO: str = "L") -> Any:
     return _eigh(A, UPLO)[0]
 
 
-def eig(A: Any) -> Eigh:
+def eig(A: Any) -> Any:
     """Complex eigenvalues and eigenvectors of any square matrix."""
-    return Eigh(*_eig(A))
+    return Eig(*_eig(A))
 
 
 def eigvals(A: Any) -> Any:
@@ -142,7 +107,7 @@ def eigvals(A: Any) -> Any:
     return _eig(A)[0]
 
 
-def lu_factor(A: Any, *, pivot: bool = True) -> LUFactor:
+def lu_factor(A: Any, *, pivot: bool = True) -> Any:
     """L (below the diagonal) and U in one matrix, and the exchanges of rows, counted from 1."""
     require_pivots(pivot)
     found = LUFactor(*_lu(A)[:2])
@@ -158,7 +123,7 @@ def lu_factor(A: Any, *, pivot: bool = True) -> LUFactor:
     return found
 
 
-def lu(A: Any, *, pivot: bool = True) -> PLU:
+def lu(A: Any, *, pivot: bool = True) -> Any:
     """A permutation P, L with ones on its diagonal and an upper U with P @ L @ U = A."""
     require_pivots(pivot)
     factors, _, order = _lu(A)
@@ -198,7 +163,7 @@ def lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool =
     return solve(matrix.mH if adjoint else matrix, B, left=left)
 
 
-def svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> SVD:
+def svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> Any:
     """Orthonormal U, singular values S, orthonormal Vh with U @ diag(S) @ Vh = A."""
     _refuse_driver("svd", driver)
     return SVD(*_svd(A, full_matrices))

@@ -12,8 +12,9 @@ Source: torch.linalg; Golub and Van Loan 2013, 5.5 (least squares of low rank).
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
+from minitorch2 import return_types
 from minitorch2.creation import zeros
 from minitorch2.dtypes import finfo
 from minitorch2.errors import DtypeError, OperationError, ShapeError
@@ -28,14 +29,7 @@ _qr, _solve = lookup("linalg_qr").public, lookup("linalg_solve").public
 _where = lookup("where").public
 DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
-
-class LstSq(NamedTuple):
-    """What lstsq returns."""
-
-    solution: Any
-    residuals: Any
-    rank: Any
-    singular_values: Any
+LstSq = return_types.of("linalg_lstsq")
 
 
 def _bound(values: Any, shape: tuple, rtol: Any, atol: Any) -> Any:
@@ -110,7 +104,7 @@ def _check_system(A: Any, B: Any, driver: str) -> None:
         )
 
 
-def lstsq(A: Any, B: Any, rcond: Any = None, *, driver: str | None = None) -> LstSq:
+def lstsq(A: Any, B: Any, rcond: Any = None, *, driver: str | None = None) -> Any:
     """X with the least |A @ X - B|, of the least norm.
 
     `gels` takes matrices of full rank; `gelsy` (the default), `gelsd` and `gelss` any, with the

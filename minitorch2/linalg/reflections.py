@@ -13,10 +13,11 @@ Source: torch.linalg; Golub and Van Loan 2013, 5.1; Bunch and Kaufman 1977 (pivo
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy
 
+from minitorch2 import return_types
 from minitorch2.errors import OperationError, ShapeError
 from minitorch2.layouts import column_major
 from minitorch2.ops.infer import describe_value
@@ -27,27 +28,9 @@ from minitorch2.tensors import wrap
 _solve = lookup("linalg_solve").public
 ALPHA = (1 + math.sqrt(17)) / 8  # Bunch and Kaufman's bound on the growth of elements
 
-
-class Reflections(NamedTuple):
-    """What geqrf returns."""
-
-    a: Any
-    tau: Any
-
-
-class LDL(NamedTuple):
-    """What ldl_factor returns."""
-
-    LD: Any
-    pivots: Any
-
-
-class LDLEx(NamedTuple):
-    """What ldl_factor_ex returns."""
-
-    LD: Any
-    pivots: Any
-    info: Any
+Reflections = return_types.of("geqrf")
+LDL = return_types.of("linalg_ldl_factor")
+LDLEx = return_types.of("linalg_ldl_factor_ex")
 
 
 def _by_columns(array: numpy.ndarray) -> Any:
@@ -58,7 +41,7 @@ def _by_columns(array: numpy.ndarray) -> Any:
     return wrap(result)
 
 
-def geqrf(input: Any) -> Reflections:
+def geqrf(input: Any) -> Any:
     """R on and above the diagonal, the reflections' vectors below, and their weights."""
     raw, tau = numpy.linalg.qr(input.detach().array, "raw")
     return Reflections(_by_columns(numpy.swapaxes(raw, -1, -2)), wrap(tau.astype(raw.dtype)))
@@ -169,7 +152,7 @@ def _pivoted(a: numpy.ndarray, hermitian: bool) -> tuple[numpy.ndarray, numpy.nd
     return lower, pivots
 
 
-def ldl_factor_ex(A: Any, *, hermitian: bool = False, check_errors: bool = False) -> LDLEx:
+def ldl_factor_ex(A: Any, *, hermitian: bool = False, check_errors: bool = False) -> Any:
     """L (unit, below) and D (blocks of one and two), interchanges, and which block is zero."""
     array = A.detach().array
     flat = array.reshape(math.prod(array.shape[:-2]), *array.shape[-2:])
@@ -188,7 +171,7 @@ def ldl_factor_ex(A: Any, *, hermitian: bool = False, check_errors: bool = False
     return LDLEx(_by_columns(packed), wrap(pivots), wrap(info))
 
 
-def ldl_factor(A: Any, *, hermitian: bool = False) -> LDL:
+def ldl_factor(A: Any, *, hermitian: bool = False) -> Any:
     """The factors of a symmetric (or Hermitian) matrix, of which the lower triangle is read."""
     return LDL(*ldl_factor_ex(A, hermitian=hermitian)[:2])
 

@@ -36,6 +36,12 @@ class Parameter(Tensor):
     def __repr__(self) -> str:
         return "Parameter containing:\n" + tensor_text(self)
 
+    def __deepcopy__(self, memo: dict) -> "Parameter":
+        """One with memory of its own and nothing else: no gradient, no attributes."""
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
+        return memo[id(self)]
+
 
 class Buffer(Tensor):
     """A tensor that a Module keeps and moves, but does not train.
@@ -95,6 +101,12 @@ class _Uninitialized:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
+
+    def __deepcopy__(self: Any, memo: dict) -> Any:
+        """Another one without a shape."""
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.requires_grad, self.device, self.dtype)
+        return memo[id(self)]
 
 
 class UninitializedParameter(_Uninitialized, Parameter):

@@ -7,12 +7,13 @@ Tensor to its operations.
 Example: `Tensor.gelu` does not exist, as the row says `method=False`; `Tensor.exp` does.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy
 
-from minitorch2 import dtypes
+from minitorch2 import dtypes, return_types
 from minitorch2.dispatch import call, state
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, OperationError
 from minitorch2.ops import (
@@ -241,8 +242,6 @@ def _bind_methods() -> None:
             _attach(name, value)
     for name in ("zeros", "ones", "empty", "full"):
         _attach(f"new_{name}", methods.new_tensor_method(name))
-    for name in ("sort", "topk"):
-        _attach(name, methods.pair_method(name))
     for dtype, names in (
         (dtypes.float32, ("float",)),
         (dtypes.float64, ("double",)),
@@ -279,6 +278,16 @@ def _bind_methods() -> None:
         setattr(Tensor, name, property(*methods.part_of(name)))
 
 
+def _named(function: Callable, kind: Any) -> Callable:
+    """The function of a row with several results, which gives them their names."""
+
+    @functools.wraps(function)
+    def named(*args: Any, **kwargs: Any) -> Any:
+        return kind(function(*args, **kwargs))
+
+    return named
+
+
 def bind() -> None:
     """Derive in-place rows and attach everything; called once, when the package is imported."""
     inplace.derive_all()
@@ -288,10 +297,12 @@ def bind() -> None:
         write_out = outputs.write_out if outputs.takes_out(op) else None
         name = "input" if op.function or op.torch.startswith("torch.special.") else None
         op.public = make_function(op, call, name, short_if, write_out, check)
+        method = make_function(op, call, None, short_if, None, check) if op.method else None
+        kind = return_types.TYPES.get(op.name)
         if op.function:
-            functions[op.name] = op.public
-        if op.method:
-            setattr(Tensor, op.name, make_function(op, call, None, short_if, None, check))
+            functions[op.name] = op.public if kind is None else _named(op.public, kind)
+        if method is not None:
+            setattr(Tensor, op.name, method if kind is None else _named(method, kind))
     code_cache.save()
     for alias, name in ALIASES.items():
         for suffix in ("", "_"):

@@ -6,12 +6,13 @@ functions on the class beside the methods made from rows.
 Source: torch.Tensor's documentation.
 """
 
+import copy
 import weakref
 from typing import Any
 
 import numpy
 
-from minitorch2 import dtypes
+from minitorch2 import dtypes, return_types
 from minitorch2.autograd import public
 from minitorch2.autograd.graph import RemovableHandle, leaf_hooks
 from minitorch2.batching.batched import batched_as
@@ -29,6 +30,7 @@ from minitorch2.ops.creation import number_like
 from minitorch2.ops.ordering import ordered
 from minitorch2.ops.table import lookup
 from minitorch2.printing import tensor_text
+from minitorch2.storages import Storage
 from minitorch2.tensors import Size, Tensor, fake_tensor, wrap
 
 
@@ -321,44 +323,16 @@ def new_tensor_method(name: str) -> Any:
 def extremum_method(reduce: str, pick: str, binary: str) -> Any:
     """max and min: over everything, over a dimension, or of two tensors."""
 
+    named = return_types.of(reduce[1:])
+
     def method(self: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
         if isinstance(dim, Tensor) or other is not None:
             return _op(binary, self, dim if other is None else other)
         if dim is None:
             return _op(reduce, self, (), False)
-        return ValuesAndIndices(_op(pick, self, dim, keepdim))
+        return named(_op(pick, self, dim, keepdim))
 
     method.__doc__ = f"All elements' {reduce[1:]}imum, a dimension's with indices, or of two."
-    return method
-
-
-class ValuesAndIndices(tuple):
-    """The pair (values, indices) with names."""
-
-    __slots__ = ()
-
-    @property
-    def values(self) -> Tensor:
-        """The elements."""
-        return self[0]
-
-    @property
-    def indices(self) -> Tensor:
-        """Where they were."""
-        return self[1]
-
-    def __repr__(self) -> str:
-        return f"torch.return_types(\nvalues={self[0]!r},\nindices={self[1]!r})"
-
-
-def pair_method(name: str) -> Any:
-    """sort and topk: their pair has names."""
-
-    def method(self: Tensor, *args: Any, **kwargs: Any) -> ValuesAndIndices:
-        op = lookup(name)
-        return ValuesAndIndices(call(op, op.bind(self, *args, **kwargs)))
-
-    method.__doc__ = lookup(name).doc
     return method
 
 
@@ -383,7 +357,7 @@ def storage_offset(self: Tensor) -> int:
 
 
 def deep_copy(self: Tensor, memo: dict) -> Tensor:
-    """A leaf with its own memory."""
+    """A leaf with its own memory, which copies of tensors that shared it share."""
     if id(self) in memo:
         return memo[id(self)]
     if self.grad_fn is not None:
@@ -393,19 +367,32 @@ def deep_copy(self: Tensor, memo: dict) -> Tensor:
             "the deepcopy protocol",
             "detach() it first",
         )
-    before = state.grad_enabled
-    state.grad_enabled = False
-    try:
-        fresh = _op("clone", self)
-    finally:
-        state.grad_enabled = before
+    if state.modes or self.storage.block is None:
+        before = state.grad_enabled
+        state.grad_enabled = False
+        try:
+            fresh = _op("clone", self)
+        finally:
+            state.grad_enabled = before
+    else:
+        fresh = Tensor(_copied_storage(self.storage, memo), self.layout, self.dtype)
     fresh.__class__ = type(self)
     fresh._requires_grad = self._requires_grad
     memo[id(self)] = fresh
     if self._grad is not None:
         fresh._grad = deep_copy(self._grad, memo)
-    fresh.__dict__.update(self.__dict__)
+    fresh.__dict__.update(copy.deepcopy(self.__dict__, memo))
     return fresh
+
+
+def _copied_storage(storage: Storage, memo: dict) -> Storage:
+    """The one copy of a storage that a deepcopy makes; x and x.data have two, of one block."""
+    made, block = ("storage", id(storage)), ("block", id(storage.block))
+    if made not in memo:
+        if block not in memo:
+            memo[block] = storage.bytes().copy()
+        memo[made] = Storage(storage.device, storage.nbytes, memo[block])
+    return memo[made]
 
 
 def pickled(self: Tensor) -> tuple:

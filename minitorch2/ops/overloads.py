@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy
 
-from minitorch2 import dtypes
+from minitorch2 import dtypes, return_types
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, IndexOutOfRange, OperationError
-from minitorch2.ops.methods import ValuesAndIndices
 from minitorch2.ops.outputs import into
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor, is_fake, wrap
@@ -101,7 +100,9 @@ def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False, *, out:
     """The middle number, nans left out; along `dim`, (values, indices)."""
     if dim is None:
         return into("nanmedian", out, _op("nanmedian_all", input))
-    return into("nanmedian", out, ValuesAndIndices(_op("nanmedian_dim", input, dim, keepdim)))
+    return into(
+        "nanmedian", out, return_types.of("nanmedian")(_op("nanmedian_dim", input, dim, keepdim))
+    )
 
 
 def _edges(input: Any, bins: Any, range: Any) -> Any:
@@ -156,7 +157,8 @@ def histogram(
         counts = numpy.zeros(len(edges) - 1)
     else:
         counts = numpy.histogram(values, edges, weights=weights, density=density)[0]
-    return into("histogram", out, (wrap(counts.astype(values.dtype)), wrap(edges.copy())))
+    found = return_types.of("histogram")(wrap(counts.astype(values.dtype)), wrap(edges.copy()))
+    return into("histogram", out, found)
 
 
 def histogramdd(
@@ -171,7 +173,8 @@ def histogramdd(
     edges = [_edges(c, b, r) for c, b, r in zip(columns, bins, pairs, strict=True)]
     weights = None if weight is None else weight.detach().numpy().reshape(-1)
     counts = numpy.histogramdd(points, edges, weights=weights, density=density)[0]
-    return wrap(counts.astype(points.dtype)), tuple(wrap(edge.copy()) for edge in edges)
+    found = wrap(counts.astype(points.dtype)), tuple(wrap(edge.copy()) for edge in edges)
+    return return_types.of("histogramdd")(found)
 
 
 def unravel_index(indices: Any, shape: Any) -> tuple:

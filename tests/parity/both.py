@@ -50,7 +50,8 @@ def same(mine, theirs, where="result", tolerance=1e-5):
             same(a, b, f"{where}[{index}]", tolerance)
         return
     if isinstance(theirs, float):
-        assert abs(mine - theirs) <= tolerance * max(1, abs(theirs)), f"{where}: {mine}, {theirs}"
+        near = abs(mine - theirs) <= tolerance * max(1, abs(theirs))
+        assert mine == theirs or near, f"{where}: {mine}, {theirs}"
         return
     assert mine == theirs, f"{where}: {mine!r}, torch {theirs!r}"
 

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
-from minitorch2.errors import ArgumentValueError
+from minitorch2.errors import ArgumentValueError, OperationError
 from minitorch2.optim.lr_scheduler.cycles import for_each
 from minitorch2.optim.lr_scheduler.scheduler import LRScheduler
 from minitorch2.optim.optimizer import Optimizer
@@ -59,6 +59,7 @@ class SequentialLR(LRScheduler):
     def state_dict(self) -> dict[str, Any]:
         """Its own state and that of its schedules."""
         state = LRScheduler.state_dict(self)
+        state.pop("_schedulers")  # goes to the end
         return {**state, "_schedulers": [each.state_dict() for each in self._schedulers]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -138,14 +139,26 @@ class ReduceLROnPlateau(LRScheduler):
             raise ArgumentValueError(
                 asked, f"expected {len(optimizer.param_groups)} min_lrs, got {len(min_lr)}"
             )
-        self.optimizer = optimizer
-        self.mode, self.factor, self.patience = mode, factor, patience
-        self.threshold, self.threshold_mode = threshold, threshold_mode
-        self.cooldown, self.eps = cooldown, eps
+        self.factor, self.optimizer = factor, optimizer
+        several = isinstance(min_lr, (list, tuple))
+        self.default_min_lr = None if several else min_lr  # of groups that are added later
         self.min_lrs = for_each(min_lr, optimizer.param_groups)
-        self.best = math.inf if mode == "min" else -math.inf
-        self.num_bad_epochs, self.cooldown_counter, self.last_epoch = 0, 0, 0
+        self.patience, self.cooldown, self.eps = patience, cooldown, eps
+        self.last_epoch = 0
         self._last_lr = self._rates()
+        self.mode_worse = math.inf if mode == "min" else -math.inf  # what any measure improves on
+        self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
+        self._reset()
+
+    def _reset(self) -> None:
+        """Forget the measures seen so far."""
+        self.best: float = self.mode_worse
+        self.cooldown_counter, self.num_bad_epochs = 0, 0
+
+    @property
+    def in_cooldown(self) -> bool:
+        """Whether bad epochs do not count yet."""
+        return self.cooldown_counter > 0
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         """Look at the measure of this epoch."""
@@ -155,16 +168,30 @@ class ReduceLROnPlateau(LRScheduler):
             self.best, self.num_bad_epochs = current, 0
         else:
             self.num_bad_epochs += 1
-        if self.cooldown_counter > 0:
+        if self.in_cooldown:
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
-            for group, floor in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
+            for group, floor in zip(self.optimizer.param_groups, self._floors(), strict=True):
                 lower = max(group["lr"] * self.factor, floor)
                 if group["lr"] - lower > self.eps:
                     group["lr"] = lower
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
         self._last_lr = self._rates()
+
+    def _floors(self) -> list[Any]:
+        groups, known = self.optimizer.param_groups, len(self.min_lrs)
+        if len(groups) != known and self.default_min_lr is None:
+            raise OperationError(
+                "ReduceLROnPlateau.step()",
+                f"The number of param groups in the `optimizer` ({len(groups)}) differs from when "
+                f"`ReduceLROnPlateau` was initialized ({known}), usually due to a new param group "
+                "being added to the optimizer.",
+                "set the `min_lrs` field to a list of the same length as the groups",
+            )
+        if len(groups) != known:
+            self.min_lrs = [self.default_min_lr] * len(groups)
+        return self.min_lrs
 
     def is_better(self, a: float, best: float) -> bool:
         """Whether `a` improves on `best` by more than the threshold."""

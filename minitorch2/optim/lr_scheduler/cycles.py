@@ -6,6 +6,7 @@ Source: torch.optim.lr_scheduler; Loshchilov & Hutter 2017 (restarts), Smith 201
 """
 
 import math
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -45,7 +46,6 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def go_to(self, epoch: Any) -> None:
         """Set the rates of the next epoch, or of a given one."""
-        self._step_count += 1
         if epoch is None and self.last_epoch < 0:
             epoch = 0
         if epoch is None:
@@ -66,6 +66,9 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             start += cycle
             cycle *= self.T_mult
         self.T_cur, self.T_i = epoch - start, cycle
+
+
+_PHASE = ("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum")
 
 
 class OneCycleLR(LRScheduler):
@@ -109,34 +112,37 @@ class OneCycleLR(LRScheduler):
                 f"OneCycleLR(anneal_strategy={anneal_strategy!r})",
                 f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}",
             )
-        self.total_steps, self.cycle_momentum = total_steps, cycle_momentum
-        self.anneal_strategy = anneal_strategy
-        self._phases = self._make_phases(pct_start, three_phase)
+        self.total_steps = total_steps
+        self._schedule_phases = self._make_phases(pct_start, three_phase)
+        self._anneal_func_type = anneal_strategy
         groups = optimizer.param_groups
         if last_epoch == -1:
             for group, top in zip(groups, for_each(max_lr, groups, "max_lr"), strict=True):
                 group["initial_lr"] = top / div_factor
                 group["max_lr"] = top
                 group["min_lr"] = group["initial_lr"] / final_div_factor
+        self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             self._start_momentum(groups, base_momentum, max_momentum, last_epoch)
         super().__init__(optimizer, last_epoch)
 
-    def _make_phases(self, pct_start: float, three_phase: bool) -> list[tuple]:
-        """(last step, rate from, rate to, momentum from, momentum to) of each phase."""
-        top = pct_start * self.total_steps - 1
-        up = (top, "initial_lr", "max_lr", "max_momentum", "base_momentum")
-        end = self.total_steps - 1
-        if not three_phase:
-            return [up, (end, "max_lr", "min_lr", "base_momentum", "max_momentum")]
-        return [
-            up,
-            (2 * top, "max_lr", "initial_lr", "base_momentum", "max_momentum"),
-            (end, "initial_lr", "min_lr", "max_momentum", "max_momentum"),
+    def _make_phases(self, pct_start: float, three_phase: bool) -> list[dict[str, Any]]:
+        """The last step of each phase, and what the rate and the momentum go from and to."""
+        top, end = pct_start * self.total_steps - 1, self.total_steps - 1
+        rows = [
+            (top, "initial_lr", "max_lr", "max_momentum", "base_momentum"),
+            (end, "max_lr", "min_lr", "base_momentum", "max_momentum"),
         ]
+        if three_phase:
+            rows[1:] = [
+                (2 * top, "max_lr", "initial_lr", "base_momentum", "max_momentum"),
+                (end, "initial_lr", "min_lr", "max_momentum", "max_momentum"),
+            ]
+        return [dict(zip(_PHASE, row, strict=True)) for row in rows]
 
     def _start_momentum(self, groups: Any, base: Any, top: Any, last_epoch: int) -> None:
         _require_momentum("OneCycleLR", groups)
+        self.use_beta1 = "betas" in groups[0]
         if last_epoch != -1:
             return
         low, high = for_each(base, groups, "base_momentum"), for_each(top, groups, "max_momentum")
@@ -146,7 +152,7 @@ class OneCycleLR(LRScheduler):
             group["base_momentum"], group["max_momentum"] = low, high
 
     def _between(self, start: float, end: float, share: float) -> float:
-        if self.anneal_strategy == "linear":
+        if self._anneal_func_type == "linear":
             return (end - start) * share + start
         return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
 
@@ -163,7 +169,7 @@ class OneCycleLR(LRScheduler):
         rates = []
         for group in self.optimizer.param_groups:
             start: float = 0.0
-            phases = iter(self._phases)
+            phases = iter([tuple(each[key] for key in _PHASE) for each in self._schedule_phases])
             end, *names = next(phases)
             while step > end and (after := next(phases, None)) is not None:
                 start, (end, *names) = end, after
@@ -225,8 +231,8 @@ class CyclicLR(LRScheduler):
         scale_fn: Callable[[float], float] | None = None,
         scale_mode: str = "cycle",
         cycle_momentum: bool = True,
-        base_momentum: float = 0.8,
-        max_momentum: float = 0.9,
+        base_momentum: Any = 0.8,
+        max_momentum: Any = 0.9,
         last_epoch: int = -1,
     ):
         groups = optimizer.param_groups
@@ -236,28 +242,53 @@ class CyclicLR(LRScheduler):
             )
         if cycle_momentum:
             _require_momentum("CyclicLR", groups)
+        self.max_lrs = for_each(max_lr, groups, "max_lr")
         down = step_size_up if step_size_down is None else step_size_down
         self.total_size = float(step_size_up + down)
         self.step_ratio = step_size_up / self.total_size
-        self.mode, self.gamma, self.cycle_momentum = mode, gamma, cycle_momentum
+        self.mode, self.gamma = mode, gamma
+        self._scale_fn_custom = scale_fn
         self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
-        self._scale = scale_fn
         if scale_fn is not None:
             self.scale_mode = scale_mode
-        self.max_lrs = for_each(max_lr, groups, "max_lr")
-        self.momenta = (base_momentum, max_momentum)
         if last_epoch == -1:
             for group, low in zip(groups, for_each(base_lr, groups, "base_lr"), strict=True):
                 group["lr"] = low
-            if cycle_momentum:
-                for group in groups:
-                    _set_momentum(group, max_momentum)
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            self._start_momentum(groups, base_momentum, max_momentum, last_epoch)
         super().__init__(optimizer, last_epoch)
         self.base_lrs = for_each(base_lr, groups)
 
+    def _start_momentum(self, groups: Any, base: Any, top: Any, last_epoch: int) -> None:
+        self.use_beta1 = "betas" in groups[0]
+        self.base_momentums = for_each(base, groups, "base_momentum")
+        self.max_momentums = for_each(top, groups, "max_momentum")
+        if last_epoch != -1:
+            return
+        pairs = zip(self.base_momentums, self.max_momentums, strict=True)
+        for group, (low, high) in zip(groups, pairs, strict=True):
+            _set_momentum(group, high)
+            group["base_momentum"], group["max_momentum"] = low, high
+
+    def state_dict(self) -> dict[str, Any]:
+        """As the base class's; of a scale function None, of an object that is called its fields."""
+        state = super().state_dict()
+        given = state.pop("_scale_fn_custom")
+        plain = given is None or isinstance(given, types.FunctionType)
+        return {**state, "_scale_fn_custom": None if plain else dict(given.__dict__)}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Restore what state_dict returned, the scale function's fields into the one here."""
+        given = dict(state_dict)
+        fields = given.pop("_scale_fn_custom", None)
+        if fields is not None:
+            self._scale_fn_custom.__dict__.update(fields)
+        super().load_state_dict(given)
+
     def _scaled(self, x: float) -> float:
-        if self._scale is not None:
-            return self._scale(x)
+        if self._scale_fn_custom is not None:
+            return self._scale_fn_custom(x)
         if self.mode == "triangular":
             return 1.0
         return 1 / (2.0 ** (x - 1)) if self.mode == "triangular2" else self.gamma**x
@@ -269,8 +300,8 @@ class CyclicLR(LRScheduler):
         height = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
         scale = self._scaled(cycle if self.scale_mode == "cycle" else self.last_epoch)
         if self.cycle_momentum:
-            low, high = self.momenta
-            for group in self.optimizer.param_groups:
+            pairs = zip(self.base_momentums, self.max_momentums, strict=True)
+            for group, (low, high) in zip(self.optimizer.param_groups, pairs, strict=True):
                 _set_momentum(group, high - (high - low) * height * scale)
         return [
             low + (high - low) * height * scale

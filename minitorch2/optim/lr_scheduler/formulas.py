@@ -38,7 +38,9 @@ class _Functions(LRScheduler):
             None if isinstance(each, types.FunctionType) else dict(each.__dict__)
             for each in self.lr_lambdas
         ]
-        return {**super().state_dict(), "lr_lambdas": fields}
+        state = super().state_dict()
+        state.pop("lr_lambdas")  # goes to the end
+        return {**state, "lr_lambdas": fields}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Restore what state_dict returned, into the functions that are here."""

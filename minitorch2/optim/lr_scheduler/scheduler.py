@@ -87,11 +87,11 @@ class LRScheduler:
                 UserWarning,
                 stacklevel=2,
             )
+        self._step_count += 1
         self.go_to(epoch)
 
     def go_to(self, epoch: int | None) -> None:
         """Set the rates of the next epoch, or of a given one."""
-        self._step_count += 1
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         closed = getattr(self, "_get_closed_form_lr", None)
         self._set(closed() if epoch is not None and closed is not None else self._next_rates())

@@ -52,13 +52,8 @@ class TensorDataset(Dataset):
     """Example i is the tuple of the tensors' i-th parts."""
 
     def __init__(self, *tensors: Any):
-        sizes = {tensor.shape[0] for tensor in tensors}
-        if len(sizes) > 1:
-            raise ArgumentValueError(
-                f"TensorDataset of {[list(tensor.shape) for tensor in tensors]}",
-                "Size mismatch between tensors",
-                "the first sizes must be equal",
-            )
+        sizes = [tensor.shape[0] for tensor in tensors]
+        assert len(set(sizes)) < 2, f"Size mismatch between tensors: their first sizes are {sizes}"
         self.tensors = tensors
 
     def __getitem__(self, index: Any) -> tuple:

@@ -15,7 +15,7 @@ def test_tensor_dataset():
     assert len(dataset) == 3
     x, y = dataset[-1]
     assert x.item() == 2 and y.tolist() == [4, 5]
-    with pytest.raises(ValueError, match="Size mismatch"):
+    with pytest.raises(AssertionError, match="Size mismatch"):
         data.TensorDataset(torch.zeros(3), torch.zeros(4))
 
 
