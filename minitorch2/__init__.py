@@ -91,6 +91,11 @@ import importlib as _importlib
 from math import e, inf, nan, pi
 from typing import Any as _Any
 
+from minitorch2.garbage import rarely_collected as _rarely_collected
+
+_made = _rarely_collected()
+_made.__enter__()  # until the end of this file: what it makes stays
+
 from minitorch2 import autograd, random
 from minitorch2.artifacts import Event, Origin, Span
 from minitorch2.autograd.modes import (
@@ -110,7 +115,6 @@ from minitorch2.backends import mkldnn as _mkldnn
 from minitorch2.backends import mps as _mps
 from minitorch2.backends import numpy_backend as _numpy_backend
 from minitorch2.backends import openmp as _openmp
-from minitorch2.garbage import rarely_collected as _rarely_collected
 from minitorch2.ops import bind as _bind
 from minitorch2.ops import namespaces as _namespaces
 from minitorch2.ops import rows as _rows
@@ -423,6 +427,7 @@ _LAZY = {
     "serialization": "minitorch2.serialization",
     "load": "minitorch2.serialization",
     "save": "minitorch2.serialization",
+    "PyTorchFileReader": "minitorch2.serialization.records",
     "jit": "minitorch2.jit",
     "hub": "minitorch2.hub",
     "testing": "minitorch2.testing",
@@ -456,3 +461,6 @@ def __getattr__(name: str) -> "_Any":
 
 def __dir__() -> "list[str]":
     return sorted({*globals(), *_LAZY})
+
+
+_made.__exit__(None, None, None)

@@ -2,7 +2,8 @@
 
 Capture, compilation and imports make hundreds of thousands of objects, nearly all of which stay. By
 default the collector walks through them after every 700 new ones, and through all that the process
-has now and then: a tenth of the time of a first call, for nothing. In a block it waits for MANY.
+has now and then: a tenth of the time of a first call, for nothing. In a block it waits for MANY,
+and what the block has made joins the oldest objects, which are looked at last.
 
     with rarely_collected():
         import_or_compile_something()
@@ -26,8 +27,12 @@ class rarely_collected(ContextDecorator):
             gc.set_threshold(MANY, *self.before[1:])
 
     def __exit__(self, *error: Any) -> None:
-        if gc.get_threshold()[0] == MANY:
-            gc.set_threshold(*self.before)
+        if gc.get_threshold()[0] != MANY or self.before[0] == MANY:
+            return
+        if gc.get_freeze_count() == 0:  # else the user's frozen objects would thaw
+            gc.freeze()
+            gc.unfreeze()
+        gc.set_threshold(*self.before)
 
     def _recreate_cm(self) -> "rarely_collected":
         return rarely_collected()
