@@ -98,6 +98,8 @@ def _read(file: Any, trusted: bool) -> Any:
     try:
         archive = zipfile.ZipFile(file)
     except zipfile.BadZipFile as problem:
+        if file.seek(0, 2) == 0:
+            raise EOFError("load: Ran out of input: the file is empty") from problem
         raise SerializationError(
             "load",
             "the file is no zip archive, as torch.save writes them since version 1.6",
