@@ -1,8 +1,8 @@
 """Reductions in a fixed, written-out order that LLVM vectorizes without any fast-math flag.
 
 In: a Reduce statement. Out: source lines. A float sum of n elements is kept in L lanes: lane l adds
-elements l, l + L, l + 2L, ... in this order; then lanes l + 8, l + 16, ... are added to lane l < 8,
-and those eight as a balanced tree.
+elements l, l + L, l + 2L, ... in this order; then the upper half of the lanes is added to the lower
+one, and again, until eight are left; those as a balanced tree.
 L depends on nothing but the extent, so neither threads nor chunks change a bit of the result.
 
     acc = local_f32(64)                       # lanes, on the stack
@@ -130,17 +130,17 @@ def write_reduction(write: Writer, reduce: Reduce, statement: WriteStatement) ->
 
 
 def _write_fold(write: Writer, reduce: Reduce, lane: str, lanes: int) -> None:
-    """Add all lanes onto the first eight, one group of eight after the other."""
-    group = write.fresh("group")
-    write.line(f"for {group} in range(u64(1), u64({lanes // FOLDED})):", reduce.origin)
-    with write.indented():
-        write.line(f"for {lane} in range(u64({FOLDED})):", reduce.origin)
+    """Add the upper half of the lanes onto the lower one, until eight are left."""
+    width = lanes // 2
+    while width >= FOLDED:
+        write.line(f"for {lane} in range(u64({width})):", reduce.origin)
         with write.indented():
             for each in reduce.accumulators:
                 array = f"{each.name}_lanes"
-                other = f"{array}[{group}*u64({FOLDED}) + {lane}]"
+                other = f"{array}[u64({width}) + {lane}]"
                 step = step_text(each.reducer, each.dtype, f"{array}[{lane}]", other)
                 write.line(f"{array}[{lane}] = {step}", reduce.origin)
+        width //= 2
 
 
 def _balanced(each: Accumulator, parts: list[str]) -> str:

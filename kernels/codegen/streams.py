@@ -9,6 +9,8 @@ results is computed on the stack and then copied by stores that do not fetch wha
         for lane in streamed(width): y[first + lane] = strip0[lane]
 
 A plain store reads its cache line first, a third of what an addition moves. The bits are the same.
+A kernel with an exp or the like for every element waits for its arithmetic, not for memory: the way
+over a strip would only make it slower.
 
 Source: the non-temporal stores of STREAM's triads; what they gain is in `mt2 bench`'s first line.
 """
@@ -18,8 +20,10 @@ from collections.abc import Sequence
 from minitorch2.kernels.codegen.expressions import SIXTEEN, expression_text, index_text, stored_text
 from minitorch2.kernels.codegen.reductions import WriteStatement
 from minitorch2.kernels.codegen.writer import Writer
+from minitorch2.kernels.functions import EXPENSIVE
 from minitorch2.kernels.index import coefficient
-from minitorch2.kernels.loop_ir import Kernel, Let, LetIndex, Loop, Store
+from minitorch2.kernels.loop_ir import Kernel, Let, LetIndex, Loop, Reduce, Statement, Store
+from minitorch2.kernels.lower.nests import functions_in
 from minitorch2.kernels.runtime.machine import cache_bytes
 
 STRIP = 512  # elements: all strips of a kernel stay in the fastest cache
@@ -29,6 +33,8 @@ SHORTEST = 256  # an inner loop
 
 def streamed_buffers(kernel: Kernel) -> frozenset[str]:
     """The buffers that are only written, of a kernel that moves more than the caches hold."""
+    if computes(kernel.body):
+        return frozenset()
     sizes = {each.name: each.size.as_int() for each in kernel.buffers}
     bytes_of = {each.name: (sizes[each.name] or 0) * each.dtype.itemsize for each in kernel.buffers}
     if sum(bytes_of.values()) < MANY * cache_bytes():
@@ -40,6 +46,22 @@ def streamed_buffers(kernel: Kernel) -> frozenset[str]:
     ]
     plain = [each.name for each in kernel.buffers if not each.dtype.is_complex]
     return frozenset(large) & frozenset(plain)
+
+
+def computes(body: Sequence[Statement]) -> bool:
+    """Whether an innermost loop calls a function that takes as long as moving its elements."""
+    inner = [each for each in body if isinstance(each, Loop | Reduce)]
+    if inner:
+        return any(computes((*each.body, *_folded(each))) for each in inner)
+    values = [each.value for each in body if isinstance(each, Let | Store)]
+    return any(EXPENSIVE & set(functions_in(each)) for each in values)
+
+
+def _folded(loop: Loop | Reduce) -> tuple[Let, ...]:
+    """What a reduction folds, as statements of its body."""
+    if isinstance(loop, Loop):
+        return ()
+    return tuple(Let(each.name, each.value, loop.origin) for each in loop.accumulators)
 
 
 def streams(loop: Loop, buffers: frozenset[str]) -> tuple[Store, ...]:

@@ -24,9 +24,10 @@ True
 Source: the plain twin's rules (NumPy scalars of one type) are the meaning of every operator.
 
 # Note [Twice around a rare case]
-A sine of 2^45 or more needs ten times the work, and a loop that branches has no vector code. So the
-first function leaves that case out and returns whether it met one; then a second one, with nothing
-left out, does the whole chunk again. A kernel that writes over what it reads has the second only.
+A sine of 2^45 or more (in f32: of 2^18) needs many times the work, and a loop that branches has no
+vector code. So the first function leaves that case out and returns whether it met one; then a
+second one, with nothing left out, does the whole chunk again. A kernel that writes over what it
+reads has the second only.
 """
 
 import ast

@@ -54,7 +54,8 @@ def check_row(op: Op, options: KernelOptions, limit: int | None = None) -> None:
         assert_close(found, wanted)
 
 
-LARGE_ANGLES = [1e30, 2.0**50, -(2.0**45), 1.7e308, 6381956970095103 * 2.0**797, 3.0]
+LARGE_ANGLES = [1e30, 2.0**50, -(2.0**45), 1.7e308, 6381956970095103 * 2.0**797, 3.0,
+                2.0**18, -4028876.75, 262143.97, 2.0**30 + 128]  # fmt: skip
 
 
 @pytest.mark.parametrize("executor", ["python", "loops", "numba"])
@@ -68,7 +69,7 @@ def test_large_angles(name, element, executor):
       return %0, %1 writes(%x <- %1)
     }}""")
     numbers = numpy.ones(600)
-    numbers[[0, 1, 300, 500, 598, 599]] = LARGE_ANGLES
+    numbers[[0, 1, 300, 500, 598, 599, 40, 41, 90, 301]] = LARGE_ANGLES
     with numpy.errstate(over="ignore"):
         array = numpy.minimum(numbers.astype({"f32": "f4", "f64": "f8"}[element]), 3e38)
     given = [[wrap(array.copy()), wrap(array)] for _ in range(2)]

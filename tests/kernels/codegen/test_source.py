@@ -51,10 +51,9 @@ def lane_sum(values: numpy.ndarray, lanes: int) -> numpy.float32:
     for start in range(0, len(values), lanes):
         part = values[start : start + lanes]
         acc[: len(part)] += part
-    folded = acc[:8]
-    for group in range(1, lanes // 8):
-        folded = folded + acc[8 * group : 8 * group + 8]
-    pairs = folded[0::2] + folded[1::2]
+    while len(acc) > 8:
+        acc = acc[: len(acc) // 2] + acc[len(acc) // 2 :]
+    pairs = acc[0::2] + acc[1::2]
     return (pairs[0] + pairs[1]) + (pairs[2] + pairs[3])
 
 

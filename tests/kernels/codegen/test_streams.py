@@ -88,6 +88,29 @@ def test_sums_are_not_streamed(small_cache):
     assert found.shape == (300,)
 
 
+SOFTMAX = """graph f(%x: {element}[{rows},{n}], %y: {element}[{rows},{n}]) {{
+  %0: {element}[{rows},1] = amax(%x, (1,), True)
+  %1: {element}[{rows},{n}] = sub(%x, %0, 1)
+  %2: {element}[{rows},{n}] = exp(%1)
+  %3: {element}[{rows},1] = sum(%2, (1,), True)
+  %4: {element}[{rows},{n}] = true_divide(%2, %3)
+  return %4
+}}"""
+
+
+@pytest.mark.parametrize("text", [POINTWISE.replace("mul(%0, %y)", "exp(%0)"), SOFTMAX])
+def test_what_waits_for_its_arithmetic_is_not_streamed(text, small_cache):
+    compiled, _ = results(text, "f32", 8, 512)
+    assert "streamed" not in str(compiled.sources)
+
+
+def test_a_logarithm_of_each_row_does_not_count(small_cache):
+    text = ROWS.replace("sub(%x, %0, 1)", "sub(%x, %3, 1)")
+    text = text.replace("  %1:", "  %3: {element}[{rows},1] = log(%0)\n  %1:")
+    compiled, _ = results(text, "f32", 8, 512)
+    assert "streamed" in str(compiled.sources)
+
+
 COPY = """def copy(lo, hi, x, y, at, status):
     strip = local_{short}(700)
     for i in range(lo, hi):
