@@ -100,7 +100,12 @@ class Training(Values):
     def class_(self) -> None:
         """A class made here."""
         self.note("class made")
-        cls, made, result = self.fresh(), self.fresh(), self.fresh()
+        form = self.random.choice(
+            (self._subclass, self._closing_class, self._data_class, self._tuple_class, self._enum)
+        )
+        form(self.fresh(), self.fresh(), self.fresh())
+
+    def _subclass(self, cls: str, made: str, result: str) -> None:
         base = self.choose("Box", "Crate")
         with self.block(f"class {cls}({base}):"):
             self.line(f"kind = {self.value('str', 0)}")
@@ -110,4 +115,67 @@ class Training(Values):
         self.line(f"{made} = {cls}({self.value('int', 0)})")
         self.line(f"{result} = {made}.add({self.value('int', 0)}, 1).count + {made}.extra")
         self.line(f"LOG.append(({made}.kind, isinstance({made}, Box), {made}.double))")
+        if self.chance(0.3):
+            self.line(f"LOG.append({self.choose(made, cls, f'[{made}, {cls}.of(3)]')})")
+        self.names[result] = "int"
+
+    def _closing_class(self, cls: str, made: str, result: str) -> None:
+        self.note("class closes over")
+        with self.block(f"class {cls}:"):
+            self.line(f"held = {self.value(self.choose('list', 'tensor', 'dict', 'int'), 1)}")
+            with self.block("def __init__(self, n):"):
+                self.line("self.n = n")
+            self.line(self.choose("@property", "@functools.cached_property"))
+            with self.block("def found(self):"):
+                self.line(f"return self.n + {self.value('int', 0)}")
+            self.line("@classmethod")
+            with self.block("def make(cls):"):
+                self.line(f"return cls({self.value('int', 0)})")
+            with self.block("def __eq__(self, other):"):
+                self.line(f"return isinstance(other, {cls}) and self.n == other.n")
+        self.line(f"{made} = {cls}.make()")
+        if self.chance(0.2):
+            self.line(self.choose("print(len(LOG))", "LOG.append(float(x.sum()))"))
+        self.line(f"{result} = {made}.found + ({made} == {cls}.make())")
+        if self.chance(0.3):
+            self.line(f"LOG.append({self.choose(made, cls, cls + '.held')})")
+        self.names[result] = "int"
+
+    def _data_class(self, cls: str, made: str, result: str) -> None:
+        self.note("data class made")
+        options = self.choose("", "(order=True)", "(frozen=True)", "(eq=False)")
+        self.line(f"@dataclasses.dataclass{options}")
+        with self.block(f"class {cls}:"):
+            self.line("p: int")
+            self.line(f"q: object = {self.value(self.choose('int', 'str', 'tensor'), 0)}")
+            self.line("items: list = dataclasses.field(default_factory=list)")
+        self.line(f"{made} = {cls}({self.value('int', 0)})")
+        self.line(f"{made}.items.append(1)")
+        self.line(f"{result} = dataclasses.replace({made}, p=3).p + len({made}.items)")
+        self.line(f"LOG.append({self.choose(made, f'{made} is {cls}(1)', made + '.q')})")
+        self.names[result] = "int"
+
+    def _tuple_class(self, cls: str, made: str, result: str) -> None:
+        self.note("named tuple made")
+        if self.chance(0.5):
+            self.line(f"{cls} = collections.namedtuple('{cls}', 'p q', defaults=[2])")
+        else:
+            with self.block(f"class {cls}(typing.NamedTuple):"):
+                self.line("p: int")
+                self.line(f"q: object = {self.value('int', 0)}")
+        self.line(f"{made} = {cls}({self.value('int', 0)})")
+        self.line(f"{result} = {made}.p + sum({made}._replace(p=2)) % 7")
+        self.line(f"LOG.append({made})")
+        self.names[result] = "int"
+
+    def _enum(self, cls: str, made: str, result: str) -> None:
+        self.note("enum made")
+        with self.block(f"class {cls}({self.choose('enum.Enum', 'enum.IntEnum')}):"):
+            self.line("ONE = 1")
+            self.line(f"TWO = {self.choose('2', 'enum.auto()')}")
+            with self.block("def scaled(self):"):
+                self.line(f"return self.value * {self.value('int', 0)}")
+        self.line(f"{made} = {cls}({self.choose('1', '2')})")
+        self.line(f"{result} = {made}.scaled() + ({made} is {cls}.TWO)")
+        self.line(f"LOG.append(({made}.name, {made}, len({cls})))")
         self.names[result] = "int"

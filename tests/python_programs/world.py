@@ -8,7 +8,7 @@ from typing import Any
 import minitorch2 as torch
 
 TEXT = """
-import collections, dataclasses, functools, itertools, math, operator
+import collections, dataclasses, enum, functools, itertools, math, operator, typing
 import minitorch2 as torch
 
 COUNT = 3

@@ -64,8 +64,10 @@ class Writer(Training):
             ]  # fmt: skip
         if self.chance(0.04):
             makers = [self.break_graph]
-        if not deep and self.chance(0.02):
-            makers = [self.class_, self.iterator_across]  # they break the graph, so seldom
+        if not deep and self.chance(0.03):
+            makers = [self.class_]
+        if not deep and self.chance(0.01):
+            makers = [self.iterator_across]  # which breaks the graph, so seldom
         if self.chance(0.01):
             makers = [self.fail]
         self.random.choice(makers)()
