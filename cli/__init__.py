@@ -17,6 +17,8 @@ graph_texts.py  graphs as text that mt2 opt reads
 explain.py   mt2 explain
 counting.py  what one script made of the compiler, in numbers
 count.py     mt2 count
+timing.py    one run of a script under a clock for each stage
+times.py     mt2 times
 run.py       mt2 run
 doctor.py    mt2 doctor
 ops.py       mt2 ops

@@ -34,7 +34,7 @@ def short(number: int | str | None, unit: str = "") -> str:
 def write_costs(page: Page, rows: Sequence[Row]) -> None:
     """What one launch of each step moves and computes."""
     head = ("", "user lines", "reads", "writes", "flops", "flops/byte")
-    _write(page, head, [_cost(row) for row in rows])
+    columns(page, head, [_cost(row) for row in rows])
 
 
 def _cost(row: Row) -> Sequence[str]:
@@ -54,7 +54,7 @@ def write_launches(page: Page, rows: Sequence[Row]) -> None:
     for part, group in itertools.groupby(rows, key=lambda row: row["part"]):
         cells += [(part, *[""] * (len(head) - 1))] if part else []
         cells += [_launches(row, "  " if part else "") for row in group]
-    _write(page, head, [*cells, _launches(_sum(rows), "")])
+    columns(page, head, [*cells, _launches(_sum(rows), "")])
 
 
 def _launches(row: Row, indent: str) -> Sequence[str]:
@@ -78,7 +78,7 @@ def _lines(row: Row) -> str:
     return compact(", ".join(row["lines"]), LINES_WIDTH) if row["lines"] else ""
 
 
-def _write(page: Page, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def columns(page: Page, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Columns under their names: the first two to the left, numbers to the right."""
     widths = [max(len(row[at]) for row in [head, *rows]) for at in range(len(head))]
     for number, row in enumerate([head, *rows]):

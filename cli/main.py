@@ -4,6 +4,7 @@ In: the command line. Out: what the sub-command prints, and its exit code.
 
     mt2 explain train.py      watch a script being compiled
     mt2 count scripts/        how much of them was captured, and what broke
+    mt2 times train.py        how long each stage of compiling takes, cold and warm
     mt2 run train.py          run a torch script on minitorch2
     mt2 bisect train.py       find the stage and node that makes numbers wrong
     mt2 doctor                check this machine
@@ -32,6 +33,7 @@ from minitorch2.cli.ops import ops
 from minitorch2.cli.opt import opt
 from minitorch2.cli.run import run
 from minitorch2.cli.runner import BROKEN_PIPE, silence_output
+from minitorch2.cli.times import times
 
 
 class Commands(click.Group):
@@ -61,7 +63,7 @@ def main() -> None:
     """minitorch2: the PyTorch 2 stack, small enough to read and watch."""
 
 
-for command in (explain, count, bench, run, doctor, ops, opt, bisect_command, cache):
+for command in (explain, count, times, bench, run, doctor, ops, opt, bisect_command, cache):
     main.add_command(command)
 
 if __name__ == "__main__":

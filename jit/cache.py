@@ -45,6 +45,7 @@ from minitorch2.jit.guards import Guard, GuardSet
 from minitorch2.jit.pieces import Piece
 from minitorch2.jit.recompiles import Recompile, recompile_of, story
 from minitorch2.jit.trials import Trial, try_out
+from minitorch2.phases import phase
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +200,7 @@ class CodeCache:
         return entry
 
     @rarely_collected()
+    @phase("capture")
     def _compile(self, args: tuple, kwargs: dict[str, Any]) -> Entry:
         asked = settings.error_on_break
         counters["frames"]["total"] += 1

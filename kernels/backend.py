@@ -41,6 +41,7 @@ from minitorch2.kernels.schedule.plan import EagerStep, KernelStep, Plan, Produc
 from minitorch2.kernels.schedule.program import build_program
 from minitorch2.kernels.verify import verify_kernel
 from minitorch2.ops.table import CONTROL, lookup
+from minitorch2.phases import phase
 
 EXECUTORS = ("numba", "python", "loops", "sim")
 
@@ -96,7 +97,8 @@ def compile_graph(
 ) -> Compiled:
     """Compile a functional graph of primitives. `unit` names it in events."""
     unit = unit or graph.name
-    lowered = lower_graph(graph, options.exact)
+    with phase("loops.lowered"):
+        lowered = lower_graph(graph, options.exact)
     if listening():
         plain = plan_graph(graph, lowered, fuse=False)[0]
         emit("loops.lowered", unit, listing(plain), graph=graph.name, kernels=kernel_count(plain))
@@ -121,6 +123,7 @@ def compile_graph(
     return compiled
 
 
+@phase("loops.fused")
 def plan_graph(graph: Graph, lowered: tuple, fuse: bool) -> tuple[Plan, Fusion]:
     """The steps of a lowered graph, fused or not."""
     program = build_program(graph, lowered)
@@ -130,9 +133,12 @@ def plan_graph(graph: Graph, lowered: tuple, fuse: bool) -> tuple[Plan, Fusion]:
 
 def generate(graph: Graph, plan: Plan, options: KernelOptions, unit: str = "") -> Compiled:
     """Source for every step, and the function that runs them."""
-    names, sources = host.host_names(), kernel_sources(plan)
+    names = host.host_names()
+    with phase("kernel.source"):
+        sources = kernel_sources(plan)
     if options.executor == "numba" and config.cuda != "sim":
-        compile_kernels((source.text, source.signature) for source in sources)
+        with phase("machine code"):
+            compile_kernels((source.text, source.signature) for source in sources)
     source = iter(sources)
     meter = Meter() if wants("runtime.launches") else None
     run: Callable[..., Any]
@@ -142,8 +148,9 @@ def generate(graph: Graph, plan: Plan, options: KernelOptions, unit: str = "") -
         else:
             run = _other_step(step, options, unit)
         names[name] = meter.counted(name, step, run) if meter is not None else run
-    text = host_source(plan, graph.name)
-    exec(host_code(text, graph.name), names)
+    with phase("kernel.source"):
+        text = host_source(plan, graph.name)
+        exec(host_code(text, graph.name), names)
     run_name = identifier("run", graph.name)
     return Compiled(graph, plan, Sources(tuple(sources), text), names[run_name], meter)
 

@@ -54,6 +54,7 @@ from minitorch2.kernels.runtime.launcher import direct
 from minitorch2.kernels.runtime.machine import cache_bytes, cpu
 from minitorch2.kernels.runtime.signature import KernelSignature
 from minitorch2.ops.table import Op, lookup
+from minitorch2.phases import phase
 
 Build = Callable[[Graph], CompiledProgram]
 DAMAGED = (LookupError, TypeError, ValueError, AttributeError, EOFError, Mt2Error)
@@ -73,10 +74,19 @@ def program_for(
     key = program_key(captured, flags, options)
     if key is None:
         return build(captured)
-    found = _load(key, captured, executor)
+    with phase("disk"):
+        found = _load(key, captured, executor)
     if found is not None:
         return found
     program = build(numbered(captured))
+    with phase("disk"):
+        return _kept(key, program, record_part)
+
+
+def _kept(
+    key: str, program: CompiledProgram, record_part: Callable[[Any], Record]
+) -> CompiledProgram:
+    """The program, which is on disk from now on if it can be."""
     try:
         parts = [program.forward, *([program.backward] if program.backward is not None else [])]
         record = program_record(program) | {"parts": [record_part(part) for part in parts]}

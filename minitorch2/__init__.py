@@ -10,6 +10,7 @@ compile_settings what users ask of compiled calls
 garbage.py  cycles are looked for rarely while much is made that stays
 compile_config   torch._dynamo.config: the same, as attributes of a module
 artifacts        provenance and the stream of events
+phases           where the time of compiling goes
 public           public functions as they are when they are called
 __future__       how modules are converted
 swapping         two tensors exchanged

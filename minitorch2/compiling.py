@@ -44,6 +44,7 @@ from minitorch2.jit.ir.interpreter import interpret, run_captured
 from minitorch2.jit.passes.options import NUMERICS, PassOptions
 from minitorch2.kernels import programs
 from minitorch2.nn.module import Module
+from minitorch2.phases import phase
 from minitorch2.tensors import Tensor
 
 if TYPE_CHECKING:
@@ -153,7 +154,8 @@ def _numba(program: CapturedProgram, options: CompileOptions) -> Runnable:
 
 def _kernels(options: CompileOptions) -> Executor:
     def executor(graph: Graph, unit: str) -> Runnable:
-        from minitorch2.kernels.backend import compile_graph  # see Note [Late stages]
+        with phase("imports"):  # see Note [Late stages]
+            from minitorch2.kernels.backend import compile_graph
 
         return compile_graph(graph, options.kernels(), unit)
 
@@ -202,6 +204,7 @@ class LateCompiled:
         return run(inputs)
 
     @rarely_collected()
+    @phase("between stages")
     def _compile(self, inputs: list[Any]) -> Runnable:
         graph, unit = self.program.graph, self.program.unit
         flags = [getattr(value, "requires_grad", False) for value in inputs]
@@ -209,7 +212,8 @@ class LateCompiled:
             emit("runtime.inputs", unit, graph, inputs=copied(inputs), flags=flags)
 
         def build(graph: Graph) -> CompiledProgram:
-            from minitorch2.jit.autodiff.pipeline import compile_captured  # see Note [Late stages]
+            with phase("imports"):  # see Note [Late stages]
+                from minitorch2.jit.autodiff.pipeline import compile_captured
 
             return compile_captured(graph, flags, self.executor, unit, self.passes)
 

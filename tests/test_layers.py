@@ -23,6 +23,7 @@ LAYERS = (
     "minitorch2.compile_settings",
     "minitorch2.compile_config",
     "minitorch2.artifacts",
+    "minitorch2.phases",
     "minitorch2.public",
     "minitorch2.trees",
     "minitorch2.__future__",

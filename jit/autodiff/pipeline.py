@@ -23,6 +23,7 @@ from minitorch2.jit.ir.graph import Graph, map_graphs
 from minitorch2.jit.ir.verify import verify
 from minitorch2.jit.passes.options import DEFAULT, PassOptions
 from minitorch2.jit.passes.pipeline import optimize
+from minitorch2.phases import phase
 
 Executor = Callable[[Graph, str], Executable]
 
@@ -55,11 +56,13 @@ class Traced:
 
 def trace(captured: Graph, requires_grad: Sequence[bool], unit: str = "") -> Traced:
     """The stages that no option changes: functional and joint graph."""
-    functional = functionalize(captured, requires_grad)
+    with phase("autodiff.functional"):
+        functional = functionalize(captured, requires_grad)
     _check(functional.graph)
     emit("autodiff.functional", unit, functional.graph)
     trains = any(node.op == "gradients" for node in captured.nodes)
-    joint = make_joint(functional) if any(requires_grad) else None
+    with phase("autodiff.joint"):
+        joint = make_joint(functional) if any(requires_grad) else None
     if joint is not None:
         _check(joint.graph)
         emit("autodiff.joint", unit, joint.graph)
@@ -83,7 +86,8 @@ def _inference(
     if options.run:
         graph = optimize(graph, options, unit)
     if options.memory_budget < 1.0 or trains:
-        smaller = rematerialize(graph, options.memory_budget)
+        with phase("autodiff.partition"):
+            smaller = rematerialize(graph, options.memory_budget)
         graph = smaller.graph
         _check(graph)
         emit("autodiff.partition", unit, smaller, budget=options.memory_budget,
@@ -108,7 +112,8 @@ def _training(
         joint = replace(joint, graph=optimize(joint.graph, options, unit))
     written = [position for position, _ in functional.writes]
     count = len(functional.graph.outputs)
-    halves = partition(joint, count, written, options.memory_budget, functional.held)
+    with phase("autodiff.partition"):
+        halves = partition(joint, count, written, options.memory_budget, functional.held)
     _check(halves.forward)
     _check(halves.backward)
     emit("autodiff.partition", unit, halves, budget=options.memory_budget,

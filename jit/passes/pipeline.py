@@ -36,6 +36,7 @@ from minitorch2.jit.passes.options import DEFAULT, PassOptions
 from minitorch2.jit.passes.pull_permutes import pull_permutes
 from minitorch2.jit.passes.rules import apply_rules
 from minitorch2.jit.passes.simplify_views import simplify_views
+from minitorch2.phases import phase
 
 Pass: TypeAlias = Callable[[Graph, PassOptions], Graph]
 
@@ -82,7 +83,7 @@ class Ledger:
 
 def run_pass(function: Pass, graph: Graph, options: PassOptions, unit: str = "") -> Graph:
     """Run one pass, with its check and its event."""
-    with collected() as notes:
+    with collected() as notes, phase(f"passes.{function.__name__}"):
         result = function(graph, options)
     for each in notes:
         repeat(each)
