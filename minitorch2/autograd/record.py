@@ -121,6 +121,23 @@ def check_write(target: Tensor, source: Any) -> None:
         )
 
 
+def _made_from(source: Any, target: Tensor) -> bool:
+    """Whether what is written is the result of an operation, or of one on a clone, of the target.
+
+    Its history leads to what the target was then, as that of `x.mul_(2)`.
+    """
+    edge, node = edge_of(target), source.grad_fn
+    if node is None or edge is None:
+        return False
+    for each in node.edges:
+        if each == edge:
+            return True
+        through = each is not None and isinstance(each.target, Node) and each.target.edges
+        if through and edge in through:
+            return True
+    return False
+
+
 def record_write(target: Tensor, source: Any) -> None:
     """Give `target`, just overwritten by `source`, the history of what was written."""
     if not state.grad_enabled:
@@ -132,7 +149,7 @@ def record_write(target: Tensor, source: Any) -> None:
     storage, at = target.storage, target._output
     view = target._view
     if view is None:
-        copied = (target, source) if edge_of(source) is None else (None, source)
+        copied = (None, source) if _made_from(source, target) else (target, source)
         copy, old = lookup("copy_"), target._node
         node = connect(copy, (*copied, False), (target,))
         if target._retains_grad:

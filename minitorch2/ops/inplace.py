@@ -45,10 +45,9 @@ def _infer_copy(self, src, non_blocking):
 
 
 def _copy_vjp(s, g):
-    """What was overwritten counts no more: zeros reach it where nothing else would be reached."""
-    if s.needs[0]:
-        return zeros_like_spec(spec_of(g)), None
-    return None, fit_gradient(g, Spec(s.src.shape, s.src.dtype, None))
+    """What was overwritten counts no more: zeros reach it."""
+    old = zeros_like_spec(spec_of(g)) if s.needs[0] else None
+    return old, fit_gradient(g, Spec(s.src.shape, s.src.dtype, None)) if s.needs[1] else None
 
 
 COPY = defop(
