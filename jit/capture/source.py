@@ -16,7 +16,7 @@ nobody expects those to be rebound between two calls, so reading them makes no g
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 MODULE_TABLES = ("_parameters", "_buffers", "_modules", "__dict__")
@@ -59,6 +59,7 @@ class ArgumentSource(Source):
     """An argument of the call, by the parameter name of the generated functions."""
 
     name: str
+    label: str = field(default="", compare=False)  # what the user calls it, when that is no name
 
     def fetch(self, call: Call) -> Any:
         return call.arguments[self.name]
@@ -67,7 +68,7 @@ class ArgumentSource(Source):
         return self.name
 
     def __str__(self) -> str:
-        return self.name
+        return self.label or self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,18 +115,36 @@ class ConstantSource(Source):
         return self.label
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Step(Source):
-    """A source reached from another by one step."""
+    """A source reached from another by one step. It remembers its hash: chains of steps are long,
+    and they are keys of many tables."""
 
     origin: Source
+    _hash: int = field(default=0, init=False, repr=False, compare=False)  # 0: not asked for yet
+
+    def __hash__(self) -> int:
+        if self._hash == 0:
+            parts = [getattr(self, name) for name in self.__match_args__]
+            object.__setattr__(self, "_hash", hash((type(self), *parts)) or 1)
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if type(other) is not type(self):
+            return False
+        if self._hash and other._hash and self._hash != other._hash:
+            return False
+        names = self.__match_args__
+        return all(getattr(self, name) == getattr(other, name) for name in names)
 
     @property
     def base(self) -> Source:
         return self.origin
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class AttributeSource(Step):
     """`base.name`."""
 
@@ -141,7 +160,7 @@ class AttributeSource(Step):
         return f"{self.origin}.{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ItemSource(Step):
     """`base[key]` with a key whose repr is Python text."""
 
@@ -160,7 +179,7 @@ class ItemSource(Step):
         return f"{self.origin}[{self.key!r}]"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class NativeItemSource(Step):
     """`base[key]` by the method of a native class, past what a subclass puts in its place."""
 
@@ -177,7 +196,7 @@ class NativeItemSource(Step):
         return f"{self.origin}[{self.key!r}]"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class KeyedSource(Step):
     """`base[key]` where the key is itself an object of the call."""
 
@@ -193,7 +212,7 @@ class KeyedSource(Step):
         return f"{self.origin}[{self.key}]"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class GlobalSource(Step):
     """A global name; the base is the dict of globals."""
 
@@ -213,7 +232,7 @@ class GlobalSource(Step):
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CellSource(Step):
     """The cell number `index` of a function's closure; the cell itself, not its contents."""
 
@@ -230,7 +249,7 @@ class CellSource(Step):
         return f"cell {self.name}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CellContents(Step):
     """What a closure cell holds: a variable of an enclosing function."""
 
@@ -246,7 +265,7 @@ class CellContents(Step):
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ClassSource(Step):
     """The class of an object."""
 
@@ -260,7 +279,7 @@ class ClassSource(Step):
         return f"type({self.origin})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ClassAttributeSource(Step):
     """What a class itself holds under a name, before any binding: `Class.__dict__[name]`."""
 

@@ -71,7 +71,7 @@ class Frame:
         return self.code._varname_from_oparg(slot)  # type: ignore[attr-defined]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class InputTensor:
     """What is fetched from the call as an input of the graph: a tensor, or an int that varies."""
 

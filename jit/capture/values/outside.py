@@ -71,7 +71,7 @@ def ahead(iterator: Any, place: int) -> Any:
 AHEAD = ConstantSource(ahead, "ahead")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class AheadSource(Step):
     """Item number `place` from where an iterator stands."""
 
