@@ -8,7 +8,7 @@ Source: torch's documentation of each function.
 import numpy
 
 from minitorch2 import dtypes
-from minitorch2.dispatch import call
+from minitorch2.dispatch import call, state
 from minitorch2.errors import DimensionError, OperationError
 from minitorch2.layouts import normalize_dim
 from minitorch2.ops.arithmetic import real_part
@@ -43,6 +43,16 @@ def _backwards(value, dim):
     return value.flip(dim).cumsum(dim).flip(dim)
 
 
+def _cumprod_gradient(x, g, dim):
+    """Every product without each factor: differentiable also where factors are zero."""
+    x, g = x.movedim(dim, -1), g.movedim(dim, -1)
+    size = x.layout.shape[-1]
+    at = _op("range_", 0, size, 1, None, x.device)
+    without = _op("where", at.unsqueeze(1) == at, 1.0, x.unsqueeze(-2)).cumprod(-1)
+    reached = _op("where", at.unsqueeze(1) <= at, without, 0.0)  # [..., factor, product]
+    return (g.unsqueeze(-2) * reached).sum(-1).movedim(-1, dim)
+
+
 def _cumprod_vjp(s, g):
     """Up to the first zero the usual quotient; at it the products without it; then nothing."""
     x, dim = s.self, s.dim
@@ -51,6 +61,8 @@ def _cumprod_vjp(s, g):
     if x.dtype.is_complex and not g.dtype.is_complex:  # imaginary parts were left out
         x = x.real
     zero = x == 0
+    if state.grad_enabled and x.storage.block is not None and bool(zero.any()):
+        return converted_back(_cumprod_gradient(x, g, dim), s.self.dtype)
     count = zero.cumsum(dim)
     safe = _op("where", zero, 1.0, x)
     products = safe.cumprod(dim)
