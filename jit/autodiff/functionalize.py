@@ -17,6 +17,7 @@ from typing import Any
 from minitorch2.artifacts import Origin
 from minitorch2.autograd.graph import Node
 from minitorch2.dispatch import call, origin_scope, state
+from minitorch2.errors import CompileError
 from minitorch2.jit.autodiff.control_flow import Controls
 from minitorch2.jit.autodiff.histories import InputNode, frees, lost, reached
 from minitorch2.jit.autodiff.tracer import Tracer
@@ -218,6 +219,8 @@ class _Outputs:
         tracer = self.tracer
         owner = tracer.owner_of(argument)
         steps = tracer.steps_of(argument)
+        if owner is not None or id(tracer.cell_of(argument)) in self.shared:
+            _check_history(tracer, argument)
         if owner is not None:
             if not steps and argument is not self.inputs[owner]:
                 steps = ((lookup("detach"), ()),)
@@ -240,6 +243,18 @@ class _Outputs:
         self.frees.append(frees(tensor, self.numbers) if live else frozenset())
         self.lost.append(lost(tensor) if live else None)
         return len(self.flags) - 1
+
+
+def _check_history(tracer: Tracer, tensor: Tensor) -> None:
+    """Refuse what is returned as a view of memory that somebody else sees too, and has a history
+    that this memory has not: it was detached, and then something with a history written into it."""
+    root = tensor if tensor._view is None else tensor._view.base
+    if tensor.requires_grad and root is not tracer.cell_of(tensor).base:
+        raise CompileError(
+            "a result that shares memory with an input or another result, and has other gradients",
+            "it was detached and then written with a value that requires a gradient",
+            "return a clone() of it",
+        )
 
 
 def _is_freed(tensor: Tensor) -> bool:

@@ -80,6 +80,14 @@ def pinv(
 ) -> Any:
     """The pseudoinverse: small singular values count as zero; `rcond` is a relative tolerance."""
     rtol = rcond if rcond is not None else rtol
+    for name, given in (("rtol", rtol), ("atol", atol)):
+        if isinstance(given, Tensor) and given.requires_grad:
+            raise OperationError(
+                f"linalg.pinv({describe_value(A)}, {name}={describe_value(given)})",
+                f"The function 'linalg_pinv' is not differentiable with respect to argument "
+                f"'{name}'. This input cannot have requires_grad True.",
+                "detach() the bound",
+            )
     if 0 in A.shape[-2:]:
         return A.new_zeros((*A.shape[:-2], A.shape[-1], A.shape[-2])) + 0 * A.mT
     fixed = A.detach()

@@ -14,6 +14,7 @@ import numpy
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
+from minitorch2.errors import OperationError
 from minitorch2.ops.linear_algebra import check_matrices, gaps_between, lapack, without_diagonal
 from minitorch2.ops.table import LIBRARY, Meta, defop, lookup
 
@@ -174,6 +175,10 @@ def _infer_pinv(self, bound, hermitian):
 
 def _pinv_vjp(s, g):
     """Of constant rank: -P^H g P^H + (1 - A P) g^H P P^H + P^H P g^H (1 - P A)."""
+    if s.needs[1]:
+        raise OperationError(
+            "the backward of linalg_pinv_above", "it has no derivative by the bound", "detach() it"
+        )
     a, p = s.self, s.result
     left = g.mH @ p @ p.mH
     right = p.mH @ p @ g.mH

@@ -43,10 +43,14 @@ KERNELS = {"exact": "numba", "numba": "numba", "python": "python", "loops": "loo
 
 @dataclass(frozen=True)
 class Result:
-    """Outputs, inputs afterwards and gradients, as arrays; what else must be the same as text."""
+    """Outputs, inputs afterwards and gradients, as arrays; what else must be the same as text.
+
+    The gradients are the arrays from `first_gradient` on.
+    """
 
     arrays: tuple[numpy.ndarray | None, ...]
     facts: str
+    first_gradient: int
 
 
 class Programs:
@@ -136,10 +140,11 @@ def result(case: Case, run: Run, given: Sequence[Any] | None = None) -> Result:
         if live:
             sum(_weighted(out) for out in live).backward()
     arrays = [t.detach().numpy() for t in (*found, *inputs)]
+    first = len(arrays)
     arrays += [None if leaf.grad is None else leaf.grad.numpy() for leaf in leaves]
     facts = [f"{t.dtype} {tuple(t.shape)} {t.requires_grad}" for t in found]
     facts += [f"grad {leaf.grad is not None}" for leaf in leaves]
-    return Result(tuple(arrays), "; ".join(facts))
+    return Result(tuple(arrays), "; ".join(facts), first)
 
 
 def _weighted(out: Any) -> Any:

@@ -20,6 +20,8 @@ CALLS = """
     torch.linalg.pinv(torch.ones(2,2), hermitian=True)
     torch.linalg.pinv(torch.ones(2,2), 0.1, True)
     torch.linalg.pinv(torch.ones(2,2,2), rtol=t([0.1,0.2]))
+    torch.linalg.pinv(torch.ones(2,2), rtol=torch.ones((), requires_grad=True))
+    torch.linalg.pinv(torch.ones(2,2), atol=torch.ones((), requires_grad=True))
     torch.linalg.pinv(torch.zeros(0,3))
     torch.linalg.inv(t([[2.,1],[1,3]]))
     torch.linalg.inv(torch.ones(2,3))

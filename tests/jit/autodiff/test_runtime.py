@@ -1,6 +1,7 @@
 """A compiled graph inside eager autograd: saving, freeing, refusing, differentiating twice."""
 
 import gc
+import warnings
 import weakref
 
 import numpy as np
@@ -374,3 +375,43 @@ def test_outputs_without_a_gradient_take_no_part_in_the_backward(backend):
             found.append((x.grad, y.grad))
         for eager, compiled in zip(*found, strict=True):
             assert torch.allclose(eager, compiled, equal_nan=True)
+
+
+def _data_written(x):
+    detached = x.detach()
+    detached.sub_(x.mean())
+    return detached
+
+
+def _shared_data_written(x):
+    y = x * 2
+    detached = y.detach()
+    detached.sub_(x)
+    return y, detached
+
+
+def _own_data_written(x):
+    detached = (x * 2).detach()
+    detached.sub_(x)
+    return detached[1:]
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("function", [_data_written, _shared_data_written, _own_data_written])
+def test_what_is_detached_and_then_written_keeps_the_history_of_what_is_written(function, backend):
+    """It sees the memory of an input or of another result, whose history is another."""
+    compiled = torch.compile(function, backend=backend)
+    found = []
+    for call in (function, compiled):
+        x = leaf(1.0, 2.0, 3.0)
+        inside = x.clone()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what cannot be one graph runs op by op
+            outputs = call(inside)
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        assert all(output.requires_grad for output in outputs)
+        sum((output * leaf(*range(1, 1 + len(output)))).sum() for output in outputs).backward()
+        found.append([x.grad, inside, *outputs])
+    for one, other in zip(*found, strict=True):
+        assert torch.equal(one.detach(), other.detach())
