@@ -119,6 +119,13 @@ class OperationError(Mt2Error, RuntimeError):
     code = "MT2-0303"
 
 
+class NumberTooLarge(Mt2Error, OverflowError):
+    """A whole number is larger than any integer dtype holds."""
+
+    code = "MT2-0306"
+    remedy = "Write a float (1e20), or a tensor of floats."
+
+
 class LinearAlgebraError(Mt2Error, RuntimeError):
     """A matrix that is singular, or not positive definite, where it must not be."""
 

@@ -14,10 +14,17 @@ from typing import Any
 import numpy
 
 from minitorch2 import dtypes
-from minitorch2.errors import ArgumentTypeError, OperationError, UnsupportedDtype
+from minitorch2.errors import (
+    ArgumentTypeError,
+    NumberTooLarge,
+    OperationError,
+    UnsupportedDtype,
+)
 from minitorch2.layouts import Layout, broadcast_shapes, contiguous, normalize_dims
 from minitorch2.ops.signature import must_be_tensor
 from minitorch2.ops.table import Meta, Op
+
+LEAST, MOST = -(2**63), 2**64 - 1  # what a plain whole number may be
 
 
 def describe(op: Op, args: Sequence[Any]) -> str:
@@ -60,7 +67,11 @@ def pointwise_dtypes(op: Op, args: Sequence[Any]) -> tuple[dtypes.dtype, dtypes.
         return args[0].dtype, args[1]
     if op.promote == "rebase":
         return args[1].dtype, args[1].dtype
-    compute = dtypes.result_type(*pointwise_operands(op, args))
+    operands = pointwise_operands(op, args)
+    for each in operands:
+        if type(each) is int:
+            check_size(each)
+    compute = dtypes.result_type(*operands)
     if "bifc"[compute.category] not in op.accepts:
         raise UnsupportedDtype(
             describe(op, args), unsupported(op.name, compute), "convert an operand first"
@@ -124,9 +135,17 @@ def admit_argument(op: Op, position: int, args: Sequence[Any]) -> Any:
     )
 
 
+def check_size(value: int) -> None:
+    """NumberTooLarge for a plain number that takes more than 64 bits."""
+    if not LEAST <= value <= MOST:
+        raise NumberTooLarge(f"the number {value}", "int too big to convert: it takes over 64 bits")
+
+
 def check_held(value: Any, element: dtypes.dtype) -> None:
     """OperationError when a plain number is too large for the integer dtype it is to have."""
     whole = element.category == dtypes.INTEGER
+    if type(value) is int:
+        check_size(value)
     if whole and type(value) in (int, float) and not dtypes.can_hold(element, value):
         raise OperationError(
             f"{value} in a tensor of dtype {element}",

@@ -60,6 +60,7 @@ from minitorch2.backends.quiet import restore, silence
 from minitorch2.backends.row_kernels import RowKernel
 from minitorch2.devices import CPU
 from minitorch2.dispatch import state
+from minitorch2.ops.infer import LEAST, MOST
 from minitorch2.ops.table import Op
 from minitorch2.tensors import PLAIN, fresh, row_major_array, wrap
 
@@ -85,7 +86,9 @@ _APART = """
             return None
 """
 _NUMBER = """
-    elif kind is float or kind is int:
+    elif kind is float:
+        {0}_array = {0}
+    elif kind is int and LEAST <= {0} <= MOST:
         {0}_array = float({0})
 """
 _OTHERWISE = """
@@ -149,6 +152,8 @@ _SCOPE = {
     "bool_": dtypes.bool,
     "state": state,
     "silence": silence,
+    "LEAST": LEAST,
+    "MOST": MOST,
     "restore": restore,
     "ndarray": numpy.ndarray,
     "asarray": numpy.asarray,

@@ -232,6 +232,15 @@ def test_torch_state_is_read(name):
 REFUSED = {
     "sizes": lambda t: t.utils.data.TensorDataset(t.ones(2), t.ones(3)),
     "empty file": lambda t: t.load(io.BytesIO(b"")),
+    "float times": lambda t: t.ones(2) * 10**20,
+    "times float": lambda t: 10**20 * t.ones(2),
+    "integer plus": lambda t: t.ones(2, dtype=t.int64) + 2**64,
+    "less": lambda t: t.ones(2) < -(10**20),
+    "power": lambda t: t.ones(2) ** 10**20,
+    "written": lambda t: t.ones(2).add_(10**20),
+    "strided": lambda t: t.ones(2, 2).t() * 10**20,
+    "recorded": lambda t: t.ones(2, requires_grad=True) * 10**20,
+    "filled": lambda t: t.full((2,), 10**20),
 }
 
 
