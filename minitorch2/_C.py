@@ -24,6 +24,7 @@ from minitorch2.autograd.saving import will_engine_execute_node as _will_engine_
 from minitorch2.errors import LinearAlgebraError as _LinAlgError
 from minitorch2.overrides import DisableTorchFunction, DisableTorchFunctionSubclass
 from minitorch2.overrides import disabled_torch_function_impl as _disabled_torch_function_impl
+from minitorch2.tensors import Tensor
 
 _functions = types.SimpleNamespace(
     AccumulateGrad=AccumulateGrad, UndefinedGrad=UndefinedGrad, DelayedError=Refusing
@@ -60,6 +61,9 @@ class DispatchKeySet:
 
 class _ExcludeDispatchKeyGuard(contextlib.nullcontext):
     """Within the block torch leaves out layers; here nothing changes."""
+
+
+_TensorMeta = type(Tensor)
 
 
 def _log_api_usage_once(event: str) -> None:

@@ -83,6 +83,7 @@ library          operations that users add
 _logging         artifacts of compilation printed while it goes on
 onnx             what models ask of torch.onnx
 quantization     marks in models; no quantization
+absent           parts of torch that are left out
 torch_files      where torch keeps a name, and where it is here
 torch_distribution  the package torch as importlib.metadata finds it
 compat           other people's torch scripts: `import torch` gives minitorch2
@@ -436,6 +437,8 @@ _LAZY = {
     "futures": "minitorch2.futures",
     "Future": "minitorch2.futures",
     "fx": "minitorch2.fx",
+    "ScriptModule": "minitorch2.jit.scripting",
+    "ScriptFunction": "minitorch2.jit.scripting",
     "compile": "minitorch2.compiling",
     "compiler": "minitorch2.compiler",
     "_dynamo": "minitorch2._dynamo",

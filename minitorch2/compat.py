@@ -9,20 +9,20 @@ In: nothing. Out: `sys.modules` in which torch and its submodules are ours, unti
 
 A finder at the front of `sys.meta_path` answers for `torch` and everything below it. A module that
 both sides have is our module itself. A file that only torch has (torch_files.py lists them) is a
-window: a module of its own whose names are looked up in ours, and set there. Anything else raises
-an ImportError that says so, instead of mixing in the real torch.
+window: a module of its own whose names are looked up in ours, and set there. A part of torch that
+is left out (absent.py) can be imported, and says so when it is used. Anything else raises an
+ImportError that names the nearest thing that exists, instead of mixing in the real torch; so does
+the AttributeError of a name that a module lacks.
 
 `torch.__version__` is the version of torch whose names are followed, for scripts that ask; so is
-what importlib.metadata says of torch.
+what importlib.metadata says of torch. `torch.__name__` is 'torch'.
 
 Source: the import protocol of PEP 451; importlib.metadata's finders.
 """
 
 import difflib
 import importlib
-import importlib.abc
 import importlib.machinery
-import importlib.metadata
 import importlib.util
 import pkgutil
 import sys
@@ -31,7 +31,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from minitorch2 import version
-from minitorch2.torch_files import PLACES, ours
+from minitorch2.absent import FOLDERS, AbsentModule, is_absent
+from minitorch2.torch_files import PLACES, WIDER, ours
 
 
 class Window(types.ModuleType):
@@ -48,8 +49,10 @@ class Window(types.ModuleType):
         if below in PLACES:
             return importlib.import_module(below)
         module = self.__dict__["_module"]
+        if name == "__all__":
+            return _public_names(module)
         if name.startswith("_") and not hasattr(module, name):
-            return _private(module.__name__, name)
+            return _private(_loaded_name(module), name)
         return getattr(module, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -63,6 +66,12 @@ class Window(types.ModuleType):
         return dir(self.__dict__["_module"])
 
 
+def _public_names(module: types.ModuleType) -> list[str]:
+    """A module's `__all__`, or what it would be: `from torch.nn.modules.conv import *`."""
+    listed = vars(module).get("__all__")
+    return list(listed) if listed else [name for name in dir(module) if name[0] != "_"]
+
+
 def _private(package: str, name: str) -> Any:
     """A name that a package's files keep to themselves: torch.nn.modules.conv._ConvNd."""
     for known, module in list(sys.modules.items()):
@@ -71,27 +80,53 @@ def _private(package: str, name: str) -> Any:
     raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
 
-class TorchDistribution(importlib.metadata.Distribution):
-    """What importlib.metadata finds as the package torch: `metadata.version("torch")`."""
+class MissingName(AttributeError):
+    """A name that a module of torch's may have and ours has not; the text names the nearest."""
 
-    def read_text(self, filename: str) -> str | None:
-        """The text of METADATA, None for other files."""
-        if filename not in ("METADATA", "PKG-INFO"):
-            return None
-        return f"Metadata-Version: 2.1\nName: torch\nVersion: {version.torch}\n"
+    def __init__(self, place: str, missing: str):
+        super().__init__(place, missing)
+        self.place, self.missing = place, missing
 
-    def locate_file(self, path: Any) -> Any:
-        """The path itself: there are no files."""
-        return path
+    def __str__(self) -> str:  # looked for when it is read: many programs only ask with hasattr
+        near = _nearest(f"{self.place}.{self.missing}")
+        return f"module {self.place!r} has no attribute {self.missing!r} in minitorch2{near}"
 
 
-class TorchFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+def _answer(module: types.ModuleType, place: str) -> None:
+    """Give a module a `__getattr__`: its own, and where that knows no better, a MissingName."""
+    _replace(module, "__name__", place)
+    own = vars(module).get("__getattr__")
+    if getattr(own, "__module__", None) == __name__:
+        return
+
+    def __getattr__(name: str) -> Any:
+        if own is not None:
+            try:
+                found = own(name)
+            except AttributeError:
+                pass
+            else:
+                if isinstance(found, types.ModuleType) and found.__name__.startswith(OURS):
+                    _answer(found, "torch" + found.__name__.removeprefix(OURS))
+                return found
+        if name == "__all__":
+            return _public_names(module)
+        if place in FOLDERS and name in FOLDERS[place]:
+            return importlib.import_module(f"{place}.{name}")
+        if name.startswith("__"):
+            raise AttributeError(f"module {place!r} has no attribute {name!r}")
+        raise MissingName(place, name)
+
+    _replace(module, "__getattr__", __getattr__)
+
+
+class TorchFinder:
     """Finds `torch.x.y` as `minitorch2.x.y`, or as the window that torch_files.py names."""
 
-    def find_distributions(self, context: Any = None) -> Iterator[importlib.metadata.Distribution]:
+    def find_distributions(self, context: Any = None) -> Iterator[Any]:
         """The package torch, where all packages or that one are asked for."""
         if getattr(context, "name", None) in (None, "torch"):
-            yield TorchDistribution()
+            yield importlib.import_module("minitorch2.torch_distribution").TorchDistribution()
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: Any = None
@@ -99,39 +134,59 @@ class TorchFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """A spec for torch and everything below it, None for the rest."""
         if name != "torch" and not name.startswith("torch."):
             return None
-        if not _exists(_target(name)):
+        if not _exists(_target(name)) and not is_absent(name):
+            # No `name=`: `from torch import x` would hide the error behind one that names nothing.
             raise ModuleNotFoundError(
-                f"minitorch2 has no module for {name!r}{_nearest(name)}: leave the import out, or "
-                "run the script with torch itself",
-                name=name,
+                f"minitorch2 has neither a module nor a name {name!r}{_nearest(name)}: leave the "
+                "import out, or run the script with torch itself"
             )
-        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
         """Our module itself, so that both names are one module; or a window onto it."""
+        if not _exists(_target(spec.name)):
+            return AbsentModule(spec.name)
         module = importlib.import_module(_target(spec.name))
-        if module.__name__ != _same_place(spec.name):
+        if _loaded_name(module) != _same_place(spec.name):
             return Window(spec.name, module)
         self.kept = {name: getattr(module, name, None) for name in _FIELDS}
         return module
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Undo what the import system wrote into our module: it keeps its own name and place."""
-        if isinstance(module, Window):
+        if isinstance(module, Window | AbsentModule):
             return
+        place = module.__spec__.name if module.__spec__ else ""
         for name, value in self.kept.items():
             setattr(module, name, value)
-        if module.__name__ == OURS:
-            vars(module)["__version__"] = version.torch
+        _answer(module, place)
+        if place == "torch":
+            for name, each in list(sys.modules.items()):
+                if name.startswith(OURS + ".") and name.split(".")[1] not in ROOMS:
+                    _answer(each, "torch" + name.removeprefix(OURS))
+            _replace(module, "__version__", version.torch)
             _open_windows()
 
 
 OURS = "minitorch2"
+ROOMS = ("jit", "kernels", "cli")
 # Modules of ours that scripts reach after no more than `import torch`.
 WITHOUT_IMPORT = ("torch.utils._pytree",)
 
 _FIELDS = ("__name__", "__loader__", "__package__", "__spec__", "__path__")
 _installed: list[TorchFinder] = []
+_replaced: list[tuple[types.ModuleType, str, Any]] = []
+
+
+def _loaded_name(module: types.ModuleType) -> str:
+    """The name that a module was loaded by, whatever it is called now."""
+    return module.__spec__.name if module.__spec__ else module.__name__
+
+
+def _replace(module: types.ModuleType, name: str, value: Any) -> None:
+    """Set a name of a module until uninstall()."""
+    _replaced.append((module, name, vars(module).get(name)))
+    vars(module)[name] = value
 
 
 def _open_windows() -> None:
@@ -141,9 +196,11 @@ def _open_windows() -> None:
     its own.
     """
     for place in (*WITHOUT_IMPORT, *PLACES):
+        if ours(place) not in sys.modules:  # nor is it looked for: that would import what is above
+            continue
         above, _, name = place.rpartition(".")
         parent = sys.modules.get(_target(above))
-        if parent is not None and ours(place) in sys.modules and not hasattr(parent, name):
+        if parent is not None and not hasattr(parent, name):
             importlib.import_module(place)
 
 
@@ -154,6 +211,8 @@ def _same_place(name: str) -> str:
 
 def _target(name: str) -> str:
     """Our module for one of torch's: in the same place, else where torch_files.py says."""
+    if name in WIDER:
+        return WIDER[name]
     return _same_place(name) if _exists(_same_place(name)) else ours(name)
 
 
@@ -166,9 +225,17 @@ def _exists(name: str) -> bool:
 
 
 def _nearest(name: str) -> str:
-    """The most similar module that exists, as a part of a sentence; empty when none is similar."""
+    """The most similar module or name that exists, in parentheses; empty when none is similar."""
     import minitorch2  # noqa: PLC0415  (the package is whole only after this file is)
 
+    above, _, last = name.rpartition(".")
+    parent = sys.modules.get(above) or sys.modules.get(_same_place(above))
+    names = [each for each in dir(parent) if each[0] != "_"] if parent else []
+    if above == "torch":
+        names += minitorch2._LAZY
+    found = difflib.get_close_matches(last, names, n=1, cutoff=0.6)
+    if found:
+        return f" (the nearest is '{above}.{found[0]}')"
     below = (each.name for each in pkgutil.walk_packages(minitorch2.__path__, "torch."))
     known = [each for each in (*PLACES, *below) if "._" not in each]
     found = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
@@ -194,5 +261,10 @@ def uninstall() -> None:
     """Let `import torch` find the real torch again."""
     while _installed:
         sys.meta_path.remove(_installed.pop())
-        vars(sys.modules[OURS])["__version__"] = version.__version__
+    for module, name, value in reversed(_replaced):
+        if value is None:
+            vars(module).pop(name, None)
+        else:
+            vars(module)[name] = value
+    _replaced.clear()
     _forget()

@@ -33,6 +33,7 @@ PROFILES: dict[str, dict[str, Any]] = {
     "full": {"precision": 4, "threshold": math.inf, "edgeitems": 3, "linewidth": 80},
 }
 options = Options()
+PRINT_OPTS = options  # torch's name
 
 
 def set_printoptions(
@@ -149,6 +150,15 @@ def _shown(values: numpy.ndarray, summarize: bool) -> numpy.ndarray:
     return values
 
 
+def _tensor_str(self: Any, indent: int) -> str:
+    """A tensor's numbers in brackets, as `repr(tensor)` has them, further lines indented."""
+    values = self.detach().array
+    if self.dtype is dtypes.bfloat16:
+        values = values.astype(numpy.float32)
+    summarize = values.size > options.threshold
+    return _body(values, _formatter(_shown(values, summarize), self.dtype), indent, summarize)
+
+
 def tensor_text(tensor: Any, name: str = "tensor") -> str:
     """The text of `repr(tensor)`."""
     tail = []
@@ -156,17 +166,9 @@ def tensor_text(tensor: Any, name: str = "tensor") -> str:
         tail.append(f"device='{tensor.device}', size={tuple(tensor.shape)}")
         body = "..."
     else:
-        values = tensor.detach().array
-        if tensor.dtype is dtypes.bfloat16:
-            values = values.astype(numpy.float32)
-        summarize = values.size > options.threshold
-        if values.size == 0:
-            body = "[]"
-            if tuple(tensor.shape) != (0,):
-                tail.append(f"size={tuple(tensor.shape)}")
-        else:
-            formatter = _formatter(_shown(values, summarize), tensor.dtype)
-            body = _body(values, formatter, len(name) + 1, summarize)
+        body = "[]" if tensor.numel() == 0 else _tensor_str(tensor, len(name) + 1)
+        if tensor.numel() == 0 and tuple(tensor.shape) != (0,):
+            tail.append(f"size={tuple(tensor.shape)}")
     default = dtypes.get_default_dtype()
     usual = (default, dtypes.int64, dtypes.bool, default.to_complex())
     if tensor.dtype not in usual or (body == "[]" and tensor.dtype is not usual[0]):

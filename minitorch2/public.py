@@ -15,5 +15,6 @@ PACKAGE = __name__.rpartition(".")[0]
 
 
 def public(name: str) -> Any:
-    """The function under a public name, at this moment."""
-    return getattr(sys.modules[PACKAGE], name)
+    """The function under a public name, at this moment; the package itself for ''."""
+    package = sys.modules[PACKAGE]
+    return getattr(package, name) if name else package

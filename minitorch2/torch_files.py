@@ -72,6 +72,8 @@ _FILES = {
     "torch.ao": "minitorch2",
     "torch.ao.quantization": "minitorch2.quantization",
     "torch.onnx.symbolic_helper": "minitorch2.onnx",
+    "torch._jit_internal": "minitorch2.jit.scripting",
+    "torch.fx._symbolic_trace": "minitorch2.fx.tracing",
     "torch.storage": "minitorch2.untyped_storage",
     "torch.torch_version": "minitorch2.version",
     "torch.autograd._functions": "minitorch2.autograd",
@@ -89,6 +91,9 @@ _FILES = {
     "torch.utils.data.dataset": "minitorch2.utils.data.dataset",
     "torch.utils.data.sampler": "minitorch2.utils.data.sampler",
 }
+
+# Files that torch's has in the same place, but holds more in: the whole folder answers.
+WIDER = {"torch.distributions.transforms": "minitorch2.distributions"}
 
 
 def _read(text: str) -> dict[str, str]:

@@ -28,7 +28,13 @@ class TreeSpec:
     kind: Any
     context: Any
     children: tuple["TreeSpec", ...]
-    num_leaves: int
+    num_leaves: int = -1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "children", tuple(self.children))
+        if self.num_leaves < 0:  # as torch's constructor is called
+            count = sum(each.num_leaves for each in self.children)
+            object.__setattr__(self, "num_leaves", count)
 
     def is_leaf(self) -> bool:
         """Whether this is a single value."""
@@ -52,6 +58,11 @@ def register_pytree_node(
     flatten_fn(value) gives (parts, context); unflatten_fn(parts, context) makes the value again.
     """
     _registered[cls] = flatten_fn, unflatten_fn
+
+
+def registered() -> dict[type, tuple[Callable, Callable]]:
+    """The users' containers, each with its two functions."""
+    return _registered
 
 
 _register_pytree_node = register_pytree_node  # the name it had before

@@ -25,7 +25,7 @@ from minitorch2.errors import DeviceError, OperationError
 from minitorch2.ops.table import lookup
 
 
-class ReduceOp(enum.Enum):
+class RedOpType(enum.Enum):
     """How a reduction over processes combines their tensors; of one tensor each gives itself."""
 
     SUM = 0
@@ -36,6 +36,14 @@ class ReduceOp(enum.Enum):
     BAND = 5
     BOR = 6
     BXOR = 7
+
+
+class ReduceOp:
+    """The ways to combine tensors by name: `ReduceOp.SUM`."""
+
+    RedOpType = RedOpType
+    SUM, AVG, PRODUCT, MIN = RedOpType.SUM, RedOpType.AVG, RedOpType.PRODUCT, RedOpType.MIN
+    MAX, BAND, BOR, BXOR = RedOpType.MAX, RedOpType.BAND, RedOpType.BOR, RedOpType.BXOR
 
 
 class ProcessGroup:
@@ -96,6 +104,16 @@ def is_mpi_available() -> bool:
 def is_gloo_available() -> bool:
     """Whether "gloo" may be asked for: yes, for one process."""
     return True
+
+
+def is_ucc_available() -> bool:
+    """Whether processes can talk over UCC: no."""
+    return False
+
+
+def is_backend_available(backend: str) -> bool:
+    """Whether a way to talk may be asked for: "gloo", for one process."""
+    return backend.lower() == "gloo"
 
 
 def is_torchelastic_launched() -> bool:
@@ -253,6 +271,55 @@ def reduce_scatter(
     _require("reduce_scatter")
     _filled(output, input_list[0])
     return _done("reduce_scatter", async_op)
+
+
+def reduce_scatter_tensor(
+    output: Any, input: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
+) -> Work | None:
+    """The output becomes the input."""
+    _require("reduce_scatter_tensor")
+    _filled(output, input.reshape(tuple(output.shape)))
+    return _done("reduce_scatter_tensor", async_op)
+
+
+def all_to_all(
+    output_tensor_list: list, input_tensor_list: list, group: Any = None, async_op: bool = False
+) -> Work | None:
+    """The one output becomes the one input."""
+    _require("all_to_all")
+    _filled(output_tensor_list[0], input_tensor_list[0])
+    return _done("all_to_all", async_op)
+
+
+def all_to_all_single(
+    output: Any,
+    input: Any,
+    output_split_sizes: Any = None,
+    input_split_sizes: Any = None,
+    group: Any = None,
+    async_op: bool = False,
+) -> Work | None:
+    """The output becomes the input."""
+    _require("all_to_all_single")
+    _filled(output, input)
+    return _done("all_to_all_single", async_op)
+
+
+def monitored_barrier(group: Any = None, timeout: Any = None, wait_all_ranks: bool = False) -> None:
+    """Wait for nobody."""
+    _require("monitored_barrier")
+
+
+def get_process_group_ranks(group: Any = None) -> list[int]:
+    """[0]: the one process."""
+    _require("get_process_group_ranks")
+    return [0]
+
+
+def get_global_rank(group: Any, group_rank: int) -> int:
+    """The place of a group's process among all: 0."""
+    _require("get_global_rank")
+    return 0
 
 
 def all_gather_object(object_list: list, obj: Any, group: Any = None) -> None:

@@ -79,6 +79,18 @@ class independent(Constraint):
         return f"IndependentConstraint({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
 
 
+class MixtureSameFamilyConstraint(Constraint):
+    """What every component of a mixture allows; components are the batch's last dimension."""
+
+    def __init__(self, base_constraint: Constraint):
+        self.base_constraint = base_constraint
+        self.is_discrete = base_constraint.is_discrete
+        self.event_dim = base_constraint.event_dim
+
+    def check(self, value: Any) -> Any:
+        return self.base_constraint.check(value.unsqueeze(-1 - self.event_dim)).all(-1)
+
+
 class _Boolean(Constraint):
     is_discrete = True
 
@@ -278,3 +290,12 @@ unit_interval, simplex, multinomial = _Interval(0.0, 1.0), _Simplex(), _Multinom
 lower_triangular, lower_cholesky = _LowerTriangular(), _LowerCholesky()
 corr_cholesky, square, symmetric = _CorrCholesky(), _Square(), _Symmetric()
 positive_definite, positive_semidefinite = _PositiveDefinite(), _Symmetric()
+
+__all__ = [
+    "Constraint", "MixtureSameFamilyConstraint", "boolean", "cat", "corr_cholesky", "dependent",
+    "dependent_property", "greater_than", "greater_than_eq", "half_open_interval", "independent",
+    "integer_interval", "interval", "is_dependent", "less_than", "lower_cholesky",
+    "lower_triangular", "multinomial", "nonnegative", "nonnegative_integer", "one_hot", "positive",
+    "positive_definite", "positive_integer", "positive_semidefinite", "real", "real_vector",
+    "simplex", "square", "stack", "symmetric", "unit_interval",
+]  # fmt: skip

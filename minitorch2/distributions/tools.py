@@ -63,6 +63,11 @@ def normal(shape: Any, like: Any) -> Any:
     return like.new_empty(tuple(shape)).normal_()
 
 
+def _standard_normal(shape: Any, dtype: Any, device: Any) -> Any:
+    """Standard normal numbers, for distributions outside the library."""
+    return public("empty")(tuple(shape), dtype=dtype, device=device).normal_()
+
+
 def clamp_probs(probs: Any) -> Any:
     """Probabilities kept away from 0 and 1 by the dtype's epsilon."""
     eps = finfo(probs.dtype).eps
@@ -85,6 +90,9 @@ def sum_rightmost(value: Any, count: int) -> Any:
     if count == 0:
         return value
     return value.reshape((*value.shape[: value.dim() - count], -1)).sum(-1)
+
+
+_sum_rightmost = sum_rightmost  # torch's name
 
 
 def padded_last(value: Any, before: int, after: int, fill: float) -> Any:

@@ -14,12 +14,23 @@ from collections.abc import Callable
 from typing import Any
 
 from minitorch2 import ops as package
+from minitorch2.errors import OperationError
 from minitorch2.ops.table import lookup
+from minitorch2.public import public
 from minitorch2.tensors import Tensor
 
 _spaces: dict[str, "Namespace"] = {}
 # Names that ATen gives to what rows call otherwise.
-_ATEN = {"_softmax": "softmax", "_log_softmax": "log_softmax", "sym_size": "size"}
+_ATEN = {
+    "_softmax": "softmax",
+    "_log_softmax": "log_softmax",
+    "sym_size": "size",
+    "_unsafe_view": "view",
+    "_conj": "conj",
+    "_local_scalar_dense": "item",
+    "_pin_memory": "pin_memory",
+    "constant_pad_nd": "pad",
+}
 
 
 class Overload:
@@ -86,6 +97,8 @@ class Namespace:
             raise AttributeError(name)
         if name not in self._found:
             function = _of_a_row(name) if self.__name__ == "aten" else None
+            if function is None and self.__name__ == "aten" and name.startswith("_"):
+                function = _internal(name)
             if function is None:
                 raise AttributeError(
                     f"'_OpNamespace' '{self.__name__}' object has no attribute '{name}'"
@@ -97,11 +110,41 @@ class Namespace:
         return f"torch.ops.{self.__name__}"
 
 
+def _to_copy(self: Any, *, dtype: Any = None, device: Any = None, **options: Any) -> Any:
+    """A copy, of another dtype or on another device where one is given."""
+    kept = options.get("memory_format")
+    more = {} if kept is None else {"memory_format": kept}
+    return self.to(dtype=dtype or self.dtype, device=device or self.device, copy=True, **more)
+
+
+_HERE = {"_to_copy": _to_copy}
+
+
 def _of_a_row(name: str) -> Callable | None:
+    """The function that ATen calls `name`: a row, a method, a public function, one of nn's."""
+    if name in _HERE:
+        return _HERE[name]
+    name = _ATEN.get(name, name)
     try:
-        return lookup(_ATEN.get(name, name)).public
+        return lookup(name).public
     except (KeyError, AttributeError):
-        return getattr(Tensor, name, None)
+        pass
+    for holder in (Tensor, public(""), public("nn").functional):
+        if callable(found := getattr(holder, name, None)):
+            return found
+    return None
+
+
+def _internal(name: str) -> Callable:
+    """A step inside ATen that is none here: it can be named, as libraries do to replace it."""
+
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise OperationError(
+            f"torch.ops.aten.{name}()", "minitorch2 has no such step", "use the public operation"
+        )
+
+    refuse.__doc__ = f"OperationError: {name} is a step inside ATen."
+    return refuse
 
 
 def namespace(name: str) -> Namespace:

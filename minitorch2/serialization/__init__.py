@@ -8,6 +8,7 @@ reading   the way back; names only what it knows, so a file cannot run code
 whole     objects that are more than that, for files one trusts
 archive   the zip file around both
 safe      classes that scripts allow
+records   parts of a file by name
 
     save(model.state_dict(), "model.pt")
     model.load_state_dict(load("model.pt"))

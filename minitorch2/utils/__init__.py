@@ -6,6 +6,7 @@ data     datasets, samplers, loaders
 dlpack   tensors shared with other libraries
 checkpoint   the forward run again in the backward
 hooks        the handle that removes a hook
+pytree_nodes their containers one by one
 _pytree      nested values
 benchmark    how long a statement takes
 model_zoo    weights by URL: torch.hub's loader

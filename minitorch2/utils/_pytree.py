@@ -19,10 +19,15 @@ from minitorch2.trees import (
     tree_structure,
     tree_unflatten,
 )
+from minitorch2.utils.pytree_nodes import SUPPORTED_NODES, LeafSpec, NodeDef, _get_node_type
 
 PyTree = object
 
 __all__ = [
+    "SUPPORTED_NODES",
+    "LeafSpec",
+    "NodeDef",
+    "_get_node_type",
     "PyTree",
     "TreeSpec",
     "_register_pytree_node",

@@ -14,7 +14,8 @@ from torch.optim.lr_scheduler import StepLR
 from torch.utils.data import DataLoader
 import minitorch2
 assert torch is minitorch2 and nn is minitorch2.nn and F is minitorch2.nn.functional
-assert torch.__name__ == 'minitorch2' and nn.__spec__.name == 'minitorch2.nn'
+assert torch.__name__ == 'torch' and nn.__name__ == 'torch.nn'
+assert nn.__spec__.name == 'minitorch2.nn'
 from torch.nn.modules.conv import _ConvNd
 import torch.optim.adamw, torch.distributions.kl, torch.nn.modules.batchnorm
 assert issubclass(nn.Conv2d, _ConvNd) and issubclass(nn.Conv2d, torch.nn.modules.conv._ConvNd)
@@ -26,7 +27,7 @@ assert torch.distributions.kl.kl_divergence is torch.distributions.kl_divergence
 assert torch.utils._pytree.tree_map(lambda x: x + 1, [1]) == [2]
 print(nn.Linear(2, 1)(torch.ones(1, 2)).shape)
 try:
-    import torch.nowhere
+    import torch.zzzzz
 except ImportError as error:
     print(error)
 try:
@@ -43,9 +44,9 @@ def test_torch_is_minitorch2():
     assert done.stderr == ""
     assert done.stdout.splitlines() == [
         "torch.Size([1, 1])",
-        "minitorch2 has no module for 'torch.nowhere': leave the import out, or run the script "
-        "with torch itself",
-        "minitorch2 has no module for 'torch.optim.lr_schedulers' (the nearest is "
+        "minitorch2 has neither a module nor a name 'torch.zzzzz': leave the import out, or run "
+        "the script with torch itself",
+        "minitorch2 has neither a module nor a name 'torch.optim.lr_schedulers' (the nearest is "
         "'torch.optim.lr_scheduler'): leave the import out, or run the script with torch itself",
     ]
 
@@ -97,3 +98,105 @@ torch.distributed.destroy_process_group()
 def test_communication_that_gradients_flow_through():
     done = subprocess.run([sys.executable, "-c", COLLECTIVES], capture_output=True, text=True)
     assert done.stderr == ""
+
+
+MISSING = """
+from minitorch2 import compat
+compat.install_as_torch()
+import torch, torch.nn as nn, torch.nn.functional as F
+from torch.nn.modules import conv
+asked = [
+    lambda: torch.ones_lke, lambda: nn.Linnear, lambda: F.rellu, lambda: torch.linalg.slv,
+    lambda: torch.optim.lr_scheduler.StepLr, lambda: torch.fft.ftt, lambda: torch.utils.data.Datset,
+]
+for ask in asked:
+    try:
+        ask()
+    except AttributeError as error:
+        print(error)
+for text in ('from torch import ones_lke', 'from torch.nn import Linnear'):
+    try:
+        exec(text)
+    except ImportError as error:
+        print(error)
+assert not hasattr(torch, 'npu') and not hasattr(torch.nn, '__path_')
+names = {}
+exec('from torch.nn.modules.conv import *', names)
+assert names['Conv2d'] is nn.Conv2d
+from torch.distributions.transforms import __all__ as listed
+assert 'CatTransform' in listed
+import torch.distributions.transforms as transforms
+assert transforms.CatTransform is torch.distributions.CatTransform
+compat.uninstall()
+import minitorch2
+assert minitorch2.__name__ == 'minitorch2' and minitorch2.nn.__name__ == 'minitorch2.nn'
+try:
+    minitorch2.nn.Linnear
+except AttributeError as error:
+    print(error)
+"""
+
+
+def test_a_missing_name_is_told_with_the_nearest_that_exists():
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", MISSING], capture_output=True, text=True
+    )
+    assert done.stderr == ""
+    told = "module 'torch{0}' has no attribute '{1}' in minitorch2 (the nearest is 'torch{0}.{2}')"
+    left = ": leave the import out, or run the script with torch itself"
+    lacks = "minitorch2 has neither a module nor a name 'torch{0}' (the nearest is 'torch{1}')"
+    assert done.stdout.splitlines() == [
+        told.format("", "ones_lke", "ones_like"),
+        told.format(".nn", "Linnear", "Linear"),
+        told.format(".nn.functional", "rellu", "relu"),
+        told.format(".linalg", "slv", "solve"),
+        told.format(".optim.lr_scheduler", "StepLr", "StepLR"),
+        told.format(".fft", "ftt", "fft"),
+        told.format(".utils.data", "Datset", "Dataset"),
+        lacks.format(".ones_lke", ".ones_like") + left,
+        lacks.format(".nn.Linnear", ".nn.Linear") + left,
+        "module 'minitorch2.nn' has no attribute 'Linnear'",
+    ]
+
+
+ABSENT = """
+from minitorch2 import compat
+compat.install_as_torch()
+import torch
+import torch.distributed.fsdp
+from torch.distributed.tensor import DTensor
+from torch.distributed import rpc
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.export import export
+@rpc.api._require_initialized
+def later(): pass
+class Mine(DTensor): pass
+assert not isinstance(torch.ones(1), DTensor) and not isinstance(torch.ones(1), FakeTensor)
+assert torch.distributed.fsdp.FullyShardedDataParallel.__module__ == 'torch.distributed.fsdp'
+for use in (lambda: DTensor(torch.ones(1)), Mine, lambda: export(None), later):
+    try:
+        use()
+    except RuntimeError as error:
+        print(str(error).splitlines()[0])
+"""
+
+
+def test_parts_that_are_left_out_are_imported_and_say_so_when_used():
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", ABSENT], capture_output=True, text=True
+    )
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert [line.partition("] ")[2].partition(":")[0] for line in lines] == [
+        "torch.distributed.tensor.DTensor",
+        "torch.distributed.tensor.DTensor",
+        "torch.export.export",
+        "torch.distributed.rpc.api._require_initialized",
+    ]
+
+
+def test_a_passage_over_a_loader_has_its_length():
+    from minitorch2.utils.data import DataLoader  # noqa: PLC0415
+
+    batches = iter(DataLoader(range(10), batch_size=4))
+    assert len(batches) == 3 and next(batches).tolist() == [0, 1, 2, 3]

@@ -33,7 +33,7 @@ from minitorch2.jit.capture.source import (
     GlobalSource,
     Source,
 )
-from minitorch2.jit.capture.values.base import Value
+from minitorch2.jit.capture.values.base import Arguments, Keywords, Value, native_attribute
 from minitorch2.jit.capture.values.constants import is_constant
 
 if TYPE_CHECKING:
@@ -108,6 +108,43 @@ class GlobalsValue(Value):
         self.overlay[name] = None
         machine.state.effects.record(self, f"del {{0}}[{name!r}]")
 
+    # ---- as the dict that `globals()` returns
+
+    def has(self, machine: Machine, key: Value) -> bool:
+        """Whether the module has a name."""
+        name = machine.key(key)
+        if name in self.overlay:
+            return self.overlay[name] is not None
+        machine.state.guard_key(ConstantSource(self.table, str(self.source), self.source.trusted),
+                                name, name in self.table)  # fmt: skip
+        return name in self.table
+
+    def contains(self, machine: Machine, item: Value) -> bool:
+        return self.has(machine, item)
+
+    def get_item(self, machine: Machine, key: Value) -> Value:
+        if not self.has(machine, key):
+            machine.raise_(KeyError, machine.key(key))
+        return self.find(machine, machine.key(key))
+
+    def set_item(self, machine: Machine, key: Value, value: Value) -> None:
+        self.store(machine, machine.key(key), value)
+
+    def delete_item(self, machine: Machine, key: Value) -> None:
+        if not self.has(machine, key):
+            machine.raise_(KeyError, machine.key(key))
+        self.delete(machine, machine.key(key))
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        return native_attribute(machine, self, name)
+
+    def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        if name == "get" and args:
+            if self.has(machine, args[0]):
+                return self.get_item(machine, args[0])
+            return args[1] if len(args) > 1 else machine.from_python(None)
+        machine.stop("unknown-operation", f"globals().{name}()")
+
     def emit(self, emitter: Emitter) -> str:
         return emitter.object(self.table, "GLOBALS")
 
@@ -165,6 +202,11 @@ class CellValue(Value):
         return emitter.cell(self)
 
 
+def _loaded_name(module: ModuleType) -> str:
+    """The name that a module was loaded by: `torch.__name__` may be what scripts expect."""
+    return module.__spec__.name if module.__spec__ else module.__name__
+
+
 class ModuleValue(Value):
     """A Python module (not an nn.Module)."""
 
@@ -194,11 +236,11 @@ class ModuleValue(Value):
             found = getattr(self.module, name)
         except AttributeError as error:
             machine.raise_real(error)
-        own = self.module.__name__
+        own = _loaded_name(self.module)
         trusted = is_trusted_module(own) and is_settled(found, own)
-        base = ConstantSource(self.module, self.module.__name__, trusted)
+        base = ConstantSource(self.module, own, trusted)
         if trusted:
-            return machine.trusted(found, f"{self.module.__name__}.{name}")
+            return machine.trusted(found, f"{own}.{name}")
         return machine.lazy(found, AttributeSource(base, name))
 
     def set_attribute(self, machine: Machine, name: str, value: Value) -> None:

@@ -21,6 +21,10 @@ from minitorch2.utils.data.dataset import IterableDataset, can_collate
 from minitorch2.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler
 from minitorch2.utils.data.worker import load_in_workers
 
+# How torch annotates what is given.
+_collate_fn_t = Callable[[list], Any]
+_worker_init_fn_t = Callable[[int], None]
+
 
 class DataLoader:
     """Batches of a dataset. `batch_size=None` gives single examples, uncollated."""
@@ -118,8 +122,8 @@ class DataLoader:
         # workers takes one too, so that the numbers after it do not depend on their count.
         seed = int(public("empty")((), dtype=int64).random_(generator=self.generator).item())
         if self.num_workers == 0:
-            return _load_here(make_fetch(), tasks)
-        return load_in_workers(
+            return _SingleProcessDataLoaderIter(self, _load_here(make_fetch(), tasks))
+        batches = load_in_workers(
             self.dataset,
             make_fetch,
             tasks,
@@ -130,6 +134,7 @@ class DataLoader:
             self.multiprocessing_context,
             self.timeout,
         )
+        return _MultiProcessingDataLoaderIter(self, batches)
 
     def _tasks(self) -> Iterator[Any]:
         """What is to be fetched, one batch (or example) after another."""
@@ -154,6 +159,31 @@ class DataLoader:
                 return count
             return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
         return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
+
+
+class _BaseDataLoaderIter:
+    """One pass over a loader; its length is the loader's."""
+
+    def __init__(self, loader: DataLoader, batches: Iterator[Any]):
+        self._loader, self._batches = loader, batches
+        self._dataset, self._num_workers = loader.dataset, loader.num_workers
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._batches)
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
+    """A pass whose batches are made here."""
+
+
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
+    """A pass whose batches come from workers."""
 
 
 def _load_here(fetch: Callable[[Any], Any], tasks: Iterator[Any]) -> Iterator[Any]:

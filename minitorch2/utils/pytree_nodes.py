@@ -1,0 +1,66 @@
+"""Containers one level at a time, for code that walks trees by itself.
+
+In: a container's class. Out: how to take it apart and put it together.
+
+    >>> parts, context = SUPPORTED_NODES[dict].flatten_fn({"a": 1})
+    >>> SUPPORTED_NODES[dict].unflatten_fn([2], context)
+    {'a': 2}
+
+Source: torch.utils._pytree.SUPPORTED_NODES.
+"""
+
+from collections import OrderedDict, defaultdict, deque, namedtuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from minitorch2 import trees
+
+
+class NodeDef(NamedTuple):
+    """A container's two functions: value -> (parts, context), and back."""
+
+    flatten_fn: Callable[[Any], tuple[list[Any], Any]]
+    unflatten_fn: Callable[[Any, Any], Any]
+
+
+_OWN = (dict, OrderedDict, defaultdict, deque, list, tuple, namedtuple)  # noqa: PYI024
+
+
+class _Nodes(Mapping):
+    """Python's containers and those that users registered."""
+
+    def __getitem__(self, kind: Any) -> NodeDef:
+        if kind not in _OWN and kind not in trees.registered():
+            raise KeyError(kind)
+        return NodeDef(_taken_apart, lambda parts, context: _joined(kind, parts, context))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((*_OWN, *trees.registered()))
+
+    def __len__(self) -> int:
+        return len(_OWN) + len(trees.registered())
+
+
+def _taken_apart(value: Any) -> tuple[list[Any], Any]:
+    parts, spec = trees.tree_flatten(value, lambda each: each is not value)
+    return parts, type(value) if _get_node_type(value) is namedtuple else spec.context
+
+
+def _joined(kind: Any, parts: Any, context: Any) -> Any:
+    kind, context = (context, None) if kind is namedtuple else (kind, context)
+    spec = trees.TreeSpec(kind, context, tuple(trees.LEAF for _ in parts))
+    return trees.tree_unflatten(parts, spec)
+
+
+SUPPORTED_NODES = _Nodes()
+
+
+def _get_node_type(tree: Any) -> Any:
+    """A container's key in SUPPORTED_NODES: its class, `namedtuple` for all named tuples."""
+    named = isinstance(tree, tuple) and isinstance(getattr(type(tree), "_fields", None), tuple)
+    return namedtuple if named else type(tree)
+
+
+def LeafSpec() -> trees.TreeSpec:
+    """The nesting of a single value."""
+    return trees.LEAF
