@@ -28,6 +28,7 @@ add_negative_zero: add(x, -0.0) => x for floats
 mul_minus_one: mul(x, -1) => neg(x) for floats|signed
 pow_one: pow(x, 1) => x
 pow_two: pow(x, 2) => mul(x, x)
+pow_three: pow(x, 3) => mul(mul(x, x), x) for f32|f64|integers
 divide_power_of_two: true_divide(x, c) => mul(x, 1 / c) for floats where power_of_two(c)
 neg_neg: neg(neg(x)) => x
 abs_abs: abs(abs(x)) => abs(x)

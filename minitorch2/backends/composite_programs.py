@@ -28,33 +28,33 @@ from minitorch2.tensors import PLAIN, Tensor, row_major_array
 
 LARGE = 1 << 13  # elements of the largest tensor
 MOST = 1024  # programs by exact sizes; they are few programs, found by many sizes
-Program = Callable[[list], Any]
-_programs: dict[tuple, Program | None] = {}
+_programs: dict[tuple, Callable | None] = {}
 
 
-def run(op: Op, args: tuple) -> Any:
-    """The row's result, or None if no program can make it."""
-    found = _key(op, args)
+def run(op: Op, args: tuple, recorded: bool = True) -> Any:
+    """The row's result, or None if no program can make it. Not `recorded`: without its node."""
+    recorded = recorded and state.grad_enabled
+    found = _key(op, args, recorded)
     if found is None or config.primitives == "numpy" or config.cuda or state.capturing:
         return None
     key, tensors = found
     try:
-        program = _programs[key]
-    except KeyError:
+        program = _programs.get(key, run)
+    except TypeError:  # an argument that cannot be hashed
+        return None
+    if program is run:  # there is none yet
         if len(_programs) >= MOST:
             _programs.clear()
         make = importlib.import_module("minitorch2.kernels.eager_composites").program
-        program = _programs[key] = make(op, args, tensors)
-    except TypeError:  # an argument that cannot be hashed
-        return None
+        program = _programs[key] = make(op, args, tensors, recorded)
     return None if program is None else program(tensors)
 
 
-def _key(op: Op, args: tuple) -> tuple[tuple, list[Tensor]] | None:
+def _key(op: Op, args: tuple, recorded: bool) -> tuple[tuple, list[Tensor]] | None:
     """What the program depends on, and the tensors; None where the row runs step by step."""
     parts: list[Any] = [op.name]
     tensors: list[Tensor] = []
-    grad_enabled, largest = state.grad_enabled, 0
+    largest = 0
     for value in args:
         kind = type(value)
         if kind in PLAIN:
@@ -68,7 +68,7 @@ def _key(op: Op, args: tuple) -> tuple[tuple, list[Tensor]] | None:
                 return None
             if element.category == FLOATING:
                 largest = max(largest, array.size)
-                parts += (element, array.shape, grad_enabled and value.requires_grad)
+                parts += (element, array.shape, recorded and value.requires_grad)
             else:
                 parts += (element, array.shape, False)
             if not array.size:

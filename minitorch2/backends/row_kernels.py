@@ -24,13 +24,13 @@ _KINDS = {"f": "f32", "d": "f64", "?": "bool"}
 class RowKernel:
     """A row's function of arrays and numbers; `out`, if given, is the first operand."""
 
-    def __init__(self, name: str, usual: Callable[..., Any]):
-        self.name, self.usual = name, usual
+    def __init__(self, name: str, usual: Callable[..., Any], large: int = LARGE):
+        self.name, self.usual, self.large = name, usual, large
         self.kernels: dict[tuple, Callable[..., None]] = {}  # by what the operands are
 
     def __call__(self, *values: Any, out: numpy.ndarray | None = None) -> Any:
         """The row over its operands."""
-        kinds = _kinds(values)
+        kinds = _kinds(values, self.large)
         if kinds is None or config.primitives == "numpy":
             found = self.usual(*values)
             if out is None:
@@ -53,7 +53,7 @@ class RowKernel:
         return result
 
 
-def _kinds(values: tuple) -> tuple[str, ...] | None:
+def _kinds(values: tuple, large: int = LARGE) -> tuple[str, ...] | None:
     """The dtype of each array, '' for numbers; None where the kernel does not fit."""
     kinds: list[str] = []
     first = None
@@ -62,7 +62,7 @@ def _kinds(values: tuple) -> tuple[str, ...] | None:
         if type(value) is not numpy.ndarray or not value.ndim:
             kinds.append("")
             continue
-        if value.size < LARGE:
+        if value.size < large:
             return None
         if first is None:
             first = value

@@ -24,6 +24,7 @@ complex_numbers  parts, conjugates and angles of complex numbers
 selection    composites that select elements
 neural       composites of neural networks
 losses       composites that are losses
+normalizations  composites that normalize channels
 rearrangement   composites that roll, repeat and draw
 arithmetic_composites  composites of arithmetic seldom needed: hypot, fmax
 special_functions      lgamma, erfinv, xlogy and their kind

@@ -7,7 +7,7 @@ Source: torch's documentation of each function.
 """
 
 from minitorch2 import dtypes
-from minitorch2.dispatch import call
+from minitorch2.dispatch import call, state
 from minitorch2.errors import DtypeError, OperationError, ShapeError
 from minitorch2.layouts import element_count, normalize_dims
 from minitorch2.ops.infer import check_held, describe_value
@@ -65,7 +65,10 @@ def _clamp(self, min, max):
         value = _op("maximum", value, _detached(min))
     if max is not None:
         value = _op("minimum", value, _detached(max))
-    if not value.dtype.is_floating_point:
+    recorded = state.grad_enabled and any(
+        each.requires_grad for each in (self, min, max) if isinstance(each, Tensor)
+    )
+    if not value.dtype.is_floating_point or state.direct and not recorded:
         return value
     kept = [_op("ge", self, min)] if min is not None else []
     kept += [_op("le", self, max)] if max is not None else []
@@ -243,11 +246,14 @@ _VAR = (
     "(Tensor self, int[]? dim=None, bool unbiased=True, bool keepdim=False, *, "
     "int? correction=None)"
 )
-composite(f"var{_VAR} -> Tensor", _var, "The variance over `dim` (count - correction below).")
+composite(
+    f"var{_VAR} -> Tensor", _var, "The variance over `dim` (count - correction below).", whole=True
+)
 composite(
     f"std{_VAR} -> Tensor",
     _std,
     "The standard deviation over `dim`; equal elements get a zero gradient.",
+    whole=True,
 )
 composite(
     f"var_mean{_VAR} -> (Tensor, Tensor)",
@@ -283,6 +289,7 @@ composite(
     "logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor",
     _logsumexp,
     "log(sum(exp(self))) over `dim`, without overflow.",
+    whole=True,
 )
 
 
@@ -321,7 +328,11 @@ def _norm(self, p, dim, keepdim, dtype):
         return _op("where", self != 0, 1.0, self.abs() * 0).sum(dims, keepdim=keepdim)
     if p == 1:
         return self.abs().sum(dims, keepdim=keepdim)
-    return _root((self.abs() ** p).sum(dims, keepdim=keepdim), p)
+    if p > 1:
+        return _root((self.abs() ** p).sum(dims, keepdim=keepdim), p)
+    zero = self == 0  # where the power has no finite slope, and torch a zero gradient
+    size = _op("where", zero, 1.0, self.abs()) ** p
+    return _root(_op("where", zero, 0.0 if p > 0 else float("inf"), size).sum(dims, keepdim), p)
 
 
 def _root(total, p):
@@ -336,6 +347,7 @@ composite(
     "*, dtype? dtype=None) -> Tensor",
     _norm,
     "The p-norm over `dim`.",
+    whole=True,
 )
 
 

@@ -224,12 +224,14 @@ neural(
     "The squared difference.",
     precision="full",
     accepts="bif",
+    whole=True,
 )
 neural(
     "l1_loss(Tensor input, Tensor target, str reduction='mean') -> Tensor",
     lambda x, y, reduction: reduced((x - y).abs(), reduction),
     "The absolute difference.",
     precision="full",
+    whole=True,
 )
 
 
@@ -252,6 +254,7 @@ neural(
     _smooth_l1,
     "Squared below beta, absolute above.",
     precision="full",
+    whole=True,
 )
 
 
@@ -319,6 +322,7 @@ neural(
     "Cross-entropy of probabilities; logarithms are limited to -100.",
     precision="full",
     same="input target",
+    whole=True,
 )
 neural(
     "binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, "
@@ -326,4 +330,5 @@ neural(
     _bce_logits,
     "binary_cross_entropy of sigmoid(input), without overflow.",
     precision="full",
+    whole=True,
 )

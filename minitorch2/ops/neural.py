@@ -211,8 +211,14 @@ neural(
     "hardtanh(Tensor input, float min_val=-1.0, float max_val=1.0) -> Tensor",
     _hardtanh,
     "input limited to [min_val, max_val].",
+    whole=True,
 )
-neural("relu6(Tensor input) -> Tensor", lambda x: _between(x, 0.0, 6.0), "input limited to [0, 6].")
+neural(
+    "relu6(Tensor input) -> Tensor",
+    lambda x: _between(x, 0.0, 6.0),
+    "input limited to [0, 6].",
+    whole=True,
+)
 
 
 def _normalized_dims(input, normalized_shape, name):
@@ -239,17 +245,23 @@ def _check_scale(input, normalized_shape, op, **scales):
             )
 
 
+def check_scale_dtype(name, input, scale):
+    """DtypeError unless a normalization takes a weight or bias of such a dtype."""
+    mixed = scale.dtype is not input.dtype
+    if mixed and not (input.dtype.itemsize == 2 and scale.dtype is dtypes.float32):
+        raise DtypeError(
+            f"{name}({describe_value(input)}, weight or bias {describe_value(scale)})",
+            f"mixed dtype: expect the parameter to have dtype {input.dtype}",
+            "convert it: only 16-bit inputs may have float32 parameters",
+        )
+
+
 def _layer_norm(input, normalized_shape, weight, bias, eps):
     dims = _normalized_dims(input, normalized_shape, "layer_norm")
     _check_scale(input, normalized_shape, "layer_norm", weight=weight, bias=bias)
     for scale in (weight, bias):
-        mixed = scale is not None and scale.dtype is not input.dtype
-        if mixed and not (input.dtype.itemsize == 2 and scale.dtype is dtypes.float32):
-            raise DtypeError(
-                f"layer_norm({describe_value(input)}, weight or bias {describe_value(scale)})",
-                f"mixed dtype: expect the parameter to have dtype {input.dtype}",
-                "convert it: only 16-bit inputs may have float32 parameters",
-            )
+        if scale is not None:
+            check_scale_dtype("layer_norm", input, scale)
     wide = _wide(input.contiguous())
     centred = wide - wide.mean(dims, keepdim=True)
     variance = (centred * centred).mean(dims, keepdim=True)
@@ -323,6 +335,7 @@ neural(
     "embedding(Tensor input, Tensor weight, int? padding_idx=None) -> Tensor",
     _embedding,
     "The rows of `weight` at the given indices.",
+    whole=True,
 )
 
 

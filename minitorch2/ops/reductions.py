@@ -68,6 +68,7 @@ defop(
         self, dim, keepdim, sum_dtype(self, dtype)
     ),
     doc="Sum over `dim`; integers and bools add up in int64.",
+    whole=True,
 )
 
 
@@ -115,6 +116,7 @@ defop(
         self, dim, keepdim, sum_dtype(self, dtype)
     ),
     doc="Product over `dim`.",
+    whole=True,
 )
 
 
@@ -149,6 +151,7 @@ defop(
     vjp=_extremum_vjp,
     doc="The largest element over `dim`; nan when there is one.",
     accepts="bif",
+    whole=True,
 )
 defop(
     "amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor",
@@ -160,6 +163,7 @@ defop(
     vjp=_extremum_vjp,
     doc="The smallest element over `dim`; nan when there is one.",
     accepts="bif",
+    whole=True,
 )
 
 

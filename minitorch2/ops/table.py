@@ -81,7 +81,7 @@ class Op:
     check      pointwise: (op, arguments) -> None, raises where torch refuses further
     keeps      whether the result is laid out as the first tensor is (a copy of it)
     columns    which results are matrices stored column by column, as LAPACK leaves them
-    whole      composite: eager runs it as one program where its tensors are large
+    whole      composites and reductions: eager runs it as one program where its tensors are large
     host       why kernels leave it to its eager rule, for those that do
     precision  what autocast does with its tensors: 'lower' (16 bits), 'full' (32) or ''
     effects    'random', 'may_fail', 'writes' or ''

@@ -101,6 +101,10 @@ SPELLED: dict[str, Callable] = {
         hermitian=hermitian,
     ),
     "rebase": lambda x, data: x + (data - x).detach(),
+    "channel_norm": lambda x, mean, variance, weight, bias, eps: torch.nn.functional.batch_norm(
+        x, mean, variance, weight, bias, False, 0, eps
+    ),
+    "batch_statistics_norm": lambda *given: _batch_statistics_norm(*given),
     "squared_difference": lambda x, y: torch.ops.aten.mse_loss(x, y, 0),
     "bit_entropy": lambda x, y: torch.nn.functional.binary_cross_entropy(x, y, reduction="none"),
     "reshape": torch.Tensor.reshape,
@@ -121,6 +125,11 @@ SPELLED: dict[str, Callable] = {
     "uniform": lambda seed, counter, size, dtype: torch.rand(size, dtype=dtype),
     "random_words": lambda seed, counter, size: torch.randint(0, 9, size),
 }
+
+
+def _batch_statistics_norm(x: Any, weight: Any, bias: Any, eps: float) -> tuple:
+    found, mean, inverse = torch.native_batch_norm(x, weight, bias, None, None, True, 0, eps)
+    return found, mean.detach(), (inverse.detach() ** -2 - eps)
 
 
 def function_of(op: Op) -> Callable:

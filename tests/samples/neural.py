@@ -186,6 +186,22 @@ def _layer_norm(op: Op) -> list[Sample]:
     ]
 
 
+def _channel_norms(op: Op) -> list[Sample]:
+    """Norms of channels: channel_norm, batch_statistics_norm, group_norm."""
+    moments = (t((4,), seed="m"), t((4,), low=0.5, seed="v"))
+    given: tuple = moments if op.name == "channel_norm" else ()
+    w, b = t((4,), seed="w"), t((4,), seed="b")
+    if op.name == "group_norm":  # two numbers in a group are 1 and -1 whatever they were
+        w, b = t((8,), seed="w"), t((8,), seed="b")
+        found = [call(t(shape), 2, w, b, 1e-5) for shape in ((3, 8), (2, 8, 5), (2, 8, 3, 2))]
+        found += [call(t((2, 8, 5), layout="permuted"), 4, None, b), refused(t((2, 3, 5)), 2)]
+        return [*found, call(t((2, 8)), 1), call(t((2, 8, 3)), 4, w)]
+    found = [call(t(shape), *given, w, b, 1e-5) for shape in ((5, 4), (3, 4, 5), (2, 4, 3, 2))]
+    found += [call(t((3, 4, 5)), *given, None, None, 0.1), call(t((5, 4)), *given, w, None, 1e-5)]
+    found += [call(t((3, 4, 5), layout="permuted"), *given, None, b, 1e-5)]
+    return found
+
+
 def _targets(op: Op) -> list[Sample]:
     """nll_loss and cross_entropy."""
     x, y = t((5, 3)), of([0, 2, 1, 1, 0], "i64")
@@ -338,6 +354,7 @@ OWN: dict[str, Callable[[Op], list[Sample]]] = {
     "addmm": _addmm,
     "linear": _linear,
     **dict.fromkeys(("layer_norm", "rms_norm"), _layer_norm),
+    **dict.fromkeys(("channel_norm", "batch_statistics_norm", "group_norm"), _channel_norms),
     **dict.fromkeys(("nll_loss", "cross_entropy"), _targets),
     **dict.fromkeys(
         (
