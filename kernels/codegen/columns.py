@@ -7,13 +7,16 @@ block of 256 neighbouring columns is the lanes, so that memory is read along row
         for row in range(rows):                # four rows in each turn
             for lane in range(width): acc[lane] = acc[lane] + x[row*columns + first + lane]
 
-Within a column the rows are folded one after the other, whatever the blocks are.
+Within a column the rows are folded one after the other, whatever the blocks are. Columns of several
+matrices are one loop whose variable is divided; then the blocks are those of each matrix in turn.
 
 Source: loop interchange; the alternative, one column at a time, reads a cache line per element.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
+from typing import cast
 
 from minitorch2.kernels.codegen.expressions import SIXTEEN, index_text
 from minitorch2.kernels.codegen.reductions import (
@@ -24,7 +27,7 @@ from minitorch2.kernels.codegen.reductions import (
     write_lane_step,
 )
 from minitorch2.kernels.codegen.writer import Writer
-from minitorch2.kernels.index import Index, coefficient
+from minitorch2.kernels.index import Index, Modulo, coefficient, symbol
 from minitorch2.kernels.loop_ir import (
     Check,
     Let,
@@ -34,7 +37,7 @@ from minitorch2.kernels.loop_ir import (
     Statement,
     Window,
 )
-from minitorch2.kernels.schedule.rewrite import loads_of
+from minitorch2.kernels.schedule.rewrite import every_index, loads_of
 
 COLUMN_LANES = 256
 ROWS = 4  # at a time
@@ -42,32 +45,62 @@ ROWS = 4  # at a time
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """A parallel loop over columns whose body is one float reduction down the rows."""
+    """A parallel loop over columns whose body is one float reduction down the rows.
+
+    `variable` is the column. If there are several matrices, `extent` is how many columns each has,
+    and `outer` are the statements that say which matrix a turn belongs to.
+    """
 
     loop: Loop
     reduce: Reduce
     after: tuple[Statement, ...]
+    variable: str
+    outer: tuple[LetIndex, ...] = ()
+    extent: Index | None = None
 
 
 def column_plan(loop: Loop) -> Columns | None:
     """The loop as Columns if its loads are neighbours along it and not along the reduction."""
-    if not loop.body or not isinstance(loop.body[0], Reduce):
+    lets = tuple(takewhile(lambda each: isinstance(each, LetIndex), loop.body))
+    body = loop.body[len(lets) :]
+    if not body or not isinstance(body[0], Reduce):
         return None
-    reduce, after = loop.body[0], loop.body[1:]
+    reduce, after = body[0], body[1:]
     if not all(
         each.reducer in ("sum", "prod", "max", "min") for each in reduce.accumulators
     ) or any(not isinstance(each, Let | LetIndex | Window) for each in reduce.body):
         return None
     if any(isinstance(each, Reduce | Loop | Check) for each in after):
         return None
+    found = _of_matrices(loop, cast(tuple[LetIndex, ...], lets), reduce, after)
+    if found is None:
+        return None
     strided = False
     for index in _load_indices(reduce):
-        along = coefficient(index, loop.variable)
+        along = coefficient(index, found.variable)
         if along is None or along.as_int() not in (0, 1):
             return None
         inner = coefficient(index, reduce.domain[-1][0])
         strided |= along.as_int() == 1 and (inner is None or inner.as_int() not in (0, 1))
-    return Columns(loop, reduce, after) if strided else None
+    return found if strided else None
+
+
+def _of_matrices(
+    loop: Loop, lets: tuple[LetIndex, ...], reduce: Reduce, after: tuple[Statement, ...]
+) -> Columns | None:
+    """Which variable is the column: the loop's own, or the last that its index is divided into."""
+    if not lets:
+        return Columns(loop, reduce, after, loop.variable)
+    *outer, column = lets
+    match column.index.terms:
+        case (((Modulo(top, extent),), 1),) if top == symbol(loop.variable):
+            names = {loop.variable, column.name}
+            if any(loop.variable in each.symbols() for each in every_index((reduce, *after))):
+                return None
+            if any(names & each.index.symbols() - {loop.variable} for each in outer):
+                return None
+            return Columns(loop, reduce, after, column.name, tuple(outer), extent)
+    return None
 
 
 def _load_indices(reduce: Reduce) -> Iterator[Index]:
@@ -103,16 +136,37 @@ def _write_rows(write: Writer, reduce: Reduce, variable: str, statement: WriteSt
 
 def write_columns(write: Writer, columns: Columns, statement: WriteStatement) -> None:
     """Blocks of neighbouring columns as lanes; within a column the rows in order."""
-    reduce, variable, origin = columns.reduce, columns.loop.variable, columns.loop.origin
-    arrays = {each.name: f"{each.name}_lanes" for each in reduce.accumulators}
-    lanes = f"u64({COLUMN_LANES})"
-    for each in reduce.accumulators:
+    arrays = {each.name: f"{each.name}_lanes" for each in columns.reduce.accumulators}
+    for each in columns.reduce.accumulators:
         short = "f32" if each.dtype.short in SIXTEEN else each.dtype.short
-        write.line(f"{arrays[each.name]} = local_{short}({COLUMN_LANES})", origin)
-    write.line(f"for block in range((hi - lo + u64({COLUMN_LANES - 1})) // {lanes}):", origin)
+        write.line(f"{arrays[each.name]} = local_{short}({COLUMN_LANES})", columns.loop.origin)
+    if columns.extent is None:
+        _write_blocks(write, columns, ("lo", "hi"), arrays, statement)
+        return
+    size, origin = f"({index_text(columns.extent)})", columns.loop.origin
+    write.line(f"for matrix in range(lo // {size}, (hi + {size} - u64(1)) // {size}):", origin)
     with write.indented():
-        write.line(f"first = lo + block*{lanes}", origin)
-        write.line(f"width = minimum({lanes}, hi - first)", origin)
+        write.line(f"{columns.loop.variable} = matrix*{size}", origin)
+        for each_let in columns.outer:
+            statement(each_let)
+        start = columns.loop.variable
+        write.line(f"low = maximum(lo, {start}) - {start}", origin)
+        write.line(f"high = minimum(hi, {start} + {size}) - {start}", origin)
+        _write_blocks(write, columns, ("low", "high"), arrays, statement)
+
+
+def _write_blocks(
+    write: Writer, columns: Columns, bounds: tuple[str, str], arrays: dict[str, str],
+    statement: WriteStatement,
+) -> None:  # fmt: skip
+    """The columns of one matrix between two bounds."""
+    reduce, variable, origin = columns.reduce, columns.variable, columns.loop.origin
+    lanes, (low, high) = f"u64({COLUMN_LANES})", bounds
+    count = f"({high} - {low} + u64({COLUMN_LANES - 1})) // {lanes}"
+    write.line(f"for block in range({count}):", origin)
+    with write.indented():
+        write.line(f"first = {low} + block*{lanes}", origin)
+        write.line(f"width = minimum({lanes}, {high} - first)", origin)
         write.line("for lane in range(width):", origin)
         with write.indented():
             for each in reduce.accumulators:
