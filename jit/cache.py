@@ -16,6 +16,7 @@ the call runs as Python: it raises the error after the effects that precede it, 
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import threading
 import types
@@ -26,6 +27,7 @@ from types import CodeType
 from typing import Any
 
 from minitorch2 import artifacts
+from minitorch2.artifacts import Span
 from minitorch2.compile_settings import counters, limits, settings
 from minitorch2.dispatch import state
 from minitorch2.errors import CompileError
@@ -36,7 +38,7 @@ from minitorch2.jit.capture.captured import CapturedProgram
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.inputs import VARIES
 from minitorch2.jit.capture.marks import check_marks
-from minitorch2.jit.capture.program import capture, is_plain_python
+from minitorch2.jit.capture.program import capture, is_disabled, is_plain_python
 from minitorch2.jit.capture.resume.place import Place
 from minitorch2.jit.capture.resume.splice import Rest
 from minitorch2.jit.capture.resume.stop import entered
@@ -93,8 +95,10 @@ class CodeCache:
         return self.fn(*args, **kwargs)
 
     def _miss(self, key: Hashable, args: tuple, kwargs: dict[str, Any]) -> Any:
-        if state.capturing or state.modes or is_plain_python(self.fn):
+        if state.capturing or state.modes:
             return self.fn(*args, **kwargs)
+        if is_plain_python(self.fn):
+            return self._plainly(args, kwargs)
         if settings.stance != "default" and self._refuses(key, args, kwargs):
             return self.fn(*args, **kwargs)
         with self._lock:
@@ -106,6 +110,19 @@ class CodeCache:
                 return entry.run(*args, **kwargs)
         except GraphFailed:
             pass
+        return self.fn(*args, **kwargs)
+
+    def _plainly(self, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """A generator, a coroutine: Python runs it. That is told once."""
+        code = getattr(self.fn, "__code__", None)
+        if not self.breaks and self.root is None and code is not None and not is_disabled(self.fn):
+            kind = "generator" if code.co_flags & inspect.CO_GENERATOR else "async"
+            reason = GraphBreak("generator", f"{kind} function {code.co_name}()",
+                                Span(code.co_filename, code.co_firstlineno))  # fmt: skip
+            reason.then = "this function always runs as Python."
+            if self.fullgraph:
+                raise reason.as_error()
+            self._broken(reason)
         return self.fn(*args, **kwargs)
 
     def entry_for(self, values: tuple) -> Entry | None:

@@ -119,9 +119,10 @@ class Attempt:
     def _call(self) -> Value:
         """Run the call, or the frame of the place, on values."""
         machine, positional = self.machine, self.guards.positional
+        labels = self.place.labels() if self.place is not None else positional
         values = [
-            machine.lazy(value, ArgumentSource(name))
-            for name, value in zip(positional, self.args, strict=True)
+            machine.lazy(value, ArgumentSource(name, label))
+            for name, label, value in zip(positional, labels, self.args, strict=True)
         ]
         if self.place is not None:
             return machine.run(restored(machine, self.place, values, self.args))

@@ -152,8 +152,8 @@ ROWS = (
     ),
     Row(
         "random-generator",
-        "An explicit random generator is an object with state that the graph does not carry.",
-        ("Use the default generator (torch.manual_seed).",),
+        "A random generator other than torch's default has state that the graph does not carry.",
+        ("Use the default generator (torch.manual_seed, torch.rand).",),
     ),
     Row(
         "iterator-argument",

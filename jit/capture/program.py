@@ -74,10 +74,15 @@ def _chooser(dynamic: bool | None, free: FreeSizes) -> Callable[[str], Any]:
     return lambda name: free.get(name, frozenset())
 
 
+def is_disabled(fn: Any) -> bool:
+    """Whether a function is marked to run as Python."""
+    return "_minitorch2_disabled" in getattr(fn, "__dict__", ())
+
+
 def is_plain_python(fn: Any) -> bool:
     """Whether a function always runs as Python: generators, coroutines, functions so marked."""
     return (
-        "_minitorch2_disabled" in getattr(fn, "__dict__", ())
+        is_disabled(fn)
         or inspect.isgeneratorfunction(fn)
         or inspect.iscoroutinefunction(fn)
         or inspect.isasyncgenfunction(fn)

@@ -8,6 +8,7 @@ Source: Python data model, "Special method names".
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture import protocols, symbols
@@ -40,11 +41,15 @@ def special_method(
     if found is not None and not kwargs:
         return machine.real(found(machine, owner, *args))
     if isinstance(owner, ObjectValue):
-        machine.stop("unknown-call", f"{owner.python_type().__name__}.{name}()")
+        machine.stop(_reason(owner.python_type()), f"{owner.python_type().__name__}.{name}()")
     function = getattr(owner.python_type(), name, None)
     if function is None or not machine.is_plain(owner):
-        machine.stop("unknown-call", f"{owner.python_type().__name__}.{name}()")
+        machine.stop(_reason(owner.python_type()), f"{owner.python_type().__name__}.{name}()")
     return machine.run_python(function, [owner, *args], kwargs)
+
+
+def _reason(cls: type) -> str:
+    return "random-generator" if issubclass(cls, random.Random) else "unknown-call"
 
 
 def _operator(machine: Machine, owner: Value, name: str, other: Value) -> Value:

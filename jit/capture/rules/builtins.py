@@ -354,11 +354,11 @@ def _locals(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     return DictValue(dict(found))
 
 
-@rule(globals, dir)
+@rule(globals)
 def _globals(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    machine.stop("unknown-operation", "globals() or dir()")
+    return machine.state.frames[-1].globals
 
 
-@rule(builtins.__build_class__)
-def _build_class(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    machine.stop("unhandled-opcode", "a class statement inside the function")
+@rule(dir)
+def _dir(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    machine.stop("unknown-operation", "dir()")

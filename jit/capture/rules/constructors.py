@@ -15,6 +15,8 @@ import typing
 import weakref
 from typing import TYPE_CHECKING
 
+from minitorch2 import creation
+from minitorch2.dtypes import get_default_dtype
 from minitorch2.jit.capture import protocols
 from minitorch2.jit.capture.rules.builtins import Rule, run_or_refuse
 from minitorch2.jit.capture.rules.class_statements import descriptor, type_call
@@ -24,6 +26,7 @@ from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
 from minitorch2.jit.capture.values.classes import ClassValue, SuperValue
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.deques import DequeValue
+from minitorch2.jit.capture.values.floats import FloatValue
 from minitorch2.jit.capture.values.functions import (
     HostFunctionValue,
     MethodValue,
@@ -42,7 +45,7 @@ from minitorch2.jit.capture.values.sequences import (
 from minitorch2.jit.capture.values.sets import SetValue
 from minitorch2.jit.capture.values.tensors import TensorValue
 from minitorch2.jit.capture.values.weak import weak_reference
-from minitorch2.tensors import Size
+from minitorch2.tensors import Size, Tensor
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
@@ -95,6 +98,8 @@ def _number(cls: type, method: str) -> Rule:
         value = machine.real(args[0]) if args else Constant(0)
         if isinstance(value, TensorValue):
             machine.stop("data-dependent", f"{cls.__name__}() of a tensor")
+        if cls is float and isinstance(value, FloatValue):
+            return value
         if isinstance(value, ObjectValue):
             found = value.special(machine, method)
             if found is None and cls is not complex and value.native is None:
@@ -130,6 +135,19 @@ def _type_variable(machine: Machine, args: Arguments, kwargs: Keywords) -> Value
     made = machine.guarded(lambda: typing.TypeVar(*plain, **named))
     made.__module__ = machine.state.frames[-1].globals.table.get("__name__")
     return machine.from_python(made)
+
+
+def _tensor(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    """`Tensor(2, 3)`, of sizes, or `Tensor([1, 2])`, of numbers; always floats."""
+    given = [machine.real(argument) for argument in args]
+    if kwargs or any(isinstance(argument, TensorValue) for argument in given):
+        machine.stop("unknown-object", "a Tensor made inside the function")
+    element = Constant(get_default_dtype())
+    if len(given) == 1 and isinstance(given[0], (ListValue, TupleValue)):
+        if given[0].python_type() is not Size:
+            make = machine.trusted(creation.tensor, "tensor")
+            return machine.call(make, given, {"dtype": element})
+    return machine.call(machine.trusted(creation.empty, "empty"), given or [Constant(0)], {})
 
 
 def _object(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
@@ -270,6 +288,7 @@ CLASS_RULES: dict[type, Rule] = {
     staticmethod: descriptor(staticmethod),
     classmethod: descriptor(classmethod),
     super: _super,
+    Tensor: _tensor,
     typing.TypeVar: _type_variable,
     range: _range,
     functools.partial: _partial,

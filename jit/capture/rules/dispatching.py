@@ -115,6 +115,8 @@ def function_rule(function: Any) -> Any:
         return run_numpy
     if function.__module__ in PURE_LIBRARY and not inspect.isgeneratorfunction(function):
         return run_known
+    if function.__module__ in ("logging", "warnings"):
+        return stopping("input-output")
     if function.__code__ is DISPATCH:
         return dispatched
     if function.__module__ == "pdb" and function.__name__ == "set_trace":

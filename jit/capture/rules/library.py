@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 PURE_MODULES = ("math", "_operator", "cmath", "_bisect", "binascii", "_string", "_struct")
 PATHS = ("fspath", "_path_normpath", "_path_splitroot_ex")
+WORLD = ("time", "_warnings", "posix", "_thread", "_io", "_socket", "_signal")
+CLOCKS = ("now", "today", "utcnow", "fromtimestamp", "utcfromtimestamp")  # time, or the time zone
 PURE_OWNERS = (int, float, str, bytes, complex)
 FIXED_KINDS = (decimal.Decimal, datetime.date, datetime.time, datetime.timedelta)
 PURE_FUNCTIONS = (str.maketrans, bytes.maketrans, sys.intern, sys.getrecursionlimit)
@@ -233,6 +235,8 @@ def call_library(machine: Machine, function: Any, args: Arguments, kwargs: Keywo
         return machine.run_python(function, args, kwargs)
     if isinstance(owner, type) and function.__name__ == "__new__":
         return _native_new(machine, owner, args, kwargs)
+    if isinstance(owner, type) and function.__name__ in CLOCKS:
+        machine.stop("input-output", f"{owner.__name__}.{function.__name__}()")
     if isinstance(owner, type) and issubclass(owner, (*PURE_OWNERS, *FIXED_KINDS)):
         return machine.run_python(function, args, kwargs)
     if function in PURE_FUNCTIONS:
@@ -240,7 +244,8 @@ def call_library(machine: Machine, function: Any, args: Arguments, kwargs: Keywo
     if (module or "").partition(".")[0] == "numpy" or isinstance(function, numpy.ufunc):
         return run_numpy(machine, function, args, kwargs)
     name = getattr(function, "__qualname__", type(function).__name__)
-    return machine.stop("unknown-call", f"{module + '.' if module else ''}{name}()")
+    code = "input-output" if module in WORLD else "unknown-call"
+    return machine.stop(code, f"{module + '.' if module else ''}{name}()")
 
 
 def _remembered(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value:

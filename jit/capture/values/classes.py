@@ -187,7 +187,7 @@ def make(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keywords)
     if cls in PLAIN_DATA or isinstance(cls, enum.EnumMeta):
         return machine.run_python(cls, args, kwargs)
     if issubclass(cls, Tensor):
-        machine.stop("unknown-call", f"making a {cls.__name__} inside the function")
+        machine.stop("unknown-object", f"a {cls.__name__} made inside the function")
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return _named_tuple(machine, cls, args, kwargs)
     return _instance(machine, value, args, kwargs)

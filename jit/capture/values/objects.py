@@ -353,6 +353,14 @@ class OpaqueValue(Value):
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
         machine.stop("unknown-call", f"{type(self.object).__name__}.{name}()")
 
+    def call(self, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+        """A function compiled by Cython, as numpy's random ones, is none of Python's."""
+        name = getattr(self.object, "__qualname__", None)
+        if name is None or not callable(self.object):
+            return machine.stop("unknown-object", f"calling a {type(self.object).__name__}")
+        code = "random-generator" if "random" in repr(self.object).lower() else "unknown-call"
+        return machine.stop(code, f"{name}()")
+
     def lower(self, machine: Machine) -> Any:
         return machine.stop("unknown-object", f"an object of type {type(self.object).__name__}")
 
@@ -370,7 +378,7 @@ class OpaqueValue(Value):
         """An iterator from outside would have to be moved to be read."""
         return machine.stop("iterator-argument", f"a {type(self.object).__name__} from outside")
 
-    get_item = length = contains = call = (  # type: ignore[assignment]
+    get_item = length = contains = (  # type: ignore[assignment]
         lambda self, machine, *_: machine.stop(
             "unknown-object", f"an object of type {type(self.object).__name__}"
         )

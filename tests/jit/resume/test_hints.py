@@ -5,6 +5,7 @@ import array
 import gc
 import itertools
 import sys
+import types
 
 import pytest
 
@@ -68,11 +69,26 @@ def native_outside(x, enabled):
     return x * 2 if enabled else x
 
 
+class Scaling(type):
+    """A metaclass that is handed every class it makes."""
+
+    def __init__(cls, name, bases, names):
+        cls.scale = 2
+
+
 def class_inside(x):
-    class Local:
-        scale = 2
+    class Local(metaclass=Scaling):
+        pass
 
     return x * Local.scale
+
+
+module_code = types.FunctionType(compile("two = 1 + 1", "<module code>", "exec"), {})
+
+
+def runs_module_code(x):
+    module_code()
+    return x * 2
 
 
 class Outside:
@@ -221,7 +237,8 @@ PAIRS = {
     "unknown-object": ((length, with_(NUMBERS)), (length, with_([1, 2]))),
     "unknown-attribute": ((typecode, with_(NUMBERS)), (times, with_(len(NUMBERS.typecode)))),
     "unknown-operation": ((address, with_()), (no_address, with_())),
-    "unhandled-opcode": ((class_inside, with_()), (class_outside, with_())),
+    "unhandled-opcode": ((runs_module_code, with_()), (no_hooks, with_())),
+    "class-statement": ((class_inside, with_()), (class_outside, with_())),
     "generator": ((coroutine, with_()), (no_hooks, with_())),
     "aliased-inputs": ((writes, shared), (writes, apart)),
     "may-fail": ((may_fail, with_()), (cannot_fail, with_())),
