@@ -13,8 +13,10 @@ Files, in reading order:
     pull_permutes                      permutations after pointwise calls, where they meet
     simplify_views                     fewer views
     join_slices                        no cutting apart to join again
+    simplify_reductions                each reduction once, and of no more than changes
     fold_constants                     compute what no input changes
     fold_batch_norm                    scales of channels go into weights
+    order_products                     chains of products in the cheapest order
     rewrite                            the engine for rules written as text
     rules                              the rules
     eliminate_common_subexpressions    each expression once

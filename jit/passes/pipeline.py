@@ -33,8 +33,10 @@ from minitorch2.jit.passes.fold_constants import fold_constants
 from minitorch2.jit.passes.join_slices import join_slices
 from minitorch2.jit.passes.notes import Note, collected, repeat
 from minitorch2.jit.passes.options import DEFAULT, PassOptions
+from minitorch2.jit.passes.order_products import order_products
 from minitorch2.jit.passes.pull_permutes import pull_permutes
 from minitorch2.jit.passes.rules import apply_rules
+from minitorch2.jit.passes.simplify_reductions import simplify_reductions
 from minitorch2.jit.passes.simplify_views import simplify_views
 from minitorch2.phases import phase
 
@@ -46,8 +48,10 @@ PIPELINE: tuple[Pass, ...] = (
     pull_permutes,
     simplify_views,
     join_slices,
+    simplify_reductions,
     fold_constants,
     fold_batch_norm,
+    order_products,
     apply_rules,
     eliminate_common_subexpressions,
     eliminate_dead_code,
