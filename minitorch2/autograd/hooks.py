@@ -23,6 +23,8 @@ def accumulated(old: Any, new: Any) -> Any:
     """The sum of two gradients, either of which may be None."""
     if old is None or new is None:
         return new if old is None else old
+    if old.is_sparse or new.is_sparse:
+        return new + old if old.is_sparse and not new.is_sparse else old + new
     return call(lookup("add"), (old, new, 1))
 
 

@@ -35,6 +35,17 @@ def _detached(gradient: Tensor) -> Tensor:
     return call(lookup("detach"), (gradient,))
 
 
+def _accumulate_sparse(leaf: Tensor, gradient: Tensor) -> None:
+    """Add where one of both is sparse: the sum is sparse if both are."""
+    old = leaf._grad
+    if old is None:
+        leaf._grad = gradient if state.grad_enabled else gradient.detach()
+    elif state.grad_enabled or old.is_sparse and not gradient.is_sparse:
+        leaf._grad = accumulated(old, gradient)
+    else:
+        old.add_(gradient)
+
+
 def accumulate_into(leaf: Tensor, gradient: Tensor, taken: set[int]) -> None:
     """Add to `leaf.grad`, in place when nothing is recorded (so that aliases of it see it).
 
@@ -42,8 +53,11 @@ def accumulate_into(leaf: Tensor, gradient: Tensor, taken: set[int]) -> None:
     gradients are added into it. It has its leaf's strides, where those leave no gaps.
     """
     spec, wanted = spec_of(leaf), leaf.__dict__.get("_grad_dtype", leaf.dtype)
-    gradient = fit_gradient(gradient, spec._replace(dtype=wanted or gradient.dtype))
     old = leaf._grad
+    if gradient.is_sparse or old is not None and old.is_sparse:
+        _accumulate_sparse(leaf, gradient)
+        return
+    gradient = fit_gradient(gradient, spec._replace(dtype=wanted or gradient.dtype))
     if old is None:
         owned = gradient if state.grad_enabled else _detached(gradient)
         shared = id(owned.storage) in taken or owned.storage is leaf.storage

@@ -2,6 +2,7 @@
 
 Files, in reading order:
 
+given            what users give an optimizer
 optimizer        Optimizer: groups, state, one step
 sgd              gradient descent with momentum
 adam             Adam and AdamW

@@ -9,6 +9,7 @@ Source: Duchi et al. 2011; Zeiler 2012; torch.optim.Adagrad and Adadelta.
 from typing import Any
 
 from minitorch2.creation import full
+from minitorch2.errors import OperationError
 from minitorch2.optim.optimizer import (
     Optimizer,
     count_step,
@@ -23,6 +24,8 @@ from minitorch2.optim.optimizer import (
 
 class Adagrad(Optimizer):
     """s = s + g * g."""
+
+    takes_sparse = True
 
     def __init__(
         self,
@@ -67,12 +70,27 @@ class Adagrad(Optimizer):
 
     def update(self, parameter: Any, grad: Any, state: dict, group: dict) -> None:
         step = counted(state)
+        if grad.is_sparse:
+            self._update_rows(parameter, grad.coalesce(), state, group, step)
+            return
         grad = decayed(grad, parameter, group["weight_decay"])
         lr = group["lr"]
         size = lr / rounded_beside(lr, 1 + (step - 1) * group["lr_decay"])
         total = state["sum"]
         total.add_(grad * grad)
         parameter.sub_(grad / (total.sqrt() + group["eps"]) * size)
+
+    def _update_rows(self, parameter: Any, grad: Any, state: dict, group: dict, step: Any) -> None:
+        """The same where a sparse gradient has elements, and nothing elsewhere."""
+        if group["weight_decay"] != 0:
+            raise OperationError(
+                "Adagrad.step()", "weight_decay option is not compatible with sparse gradients"
+            )
+        size = group["lr"] / (1 + (step - 1) * group["lr_decay"])
+        where, values, total = tuple(grad._indices()), grad._values(), state["sum"]
+        total.index_put_(where, values * values, True)
+        moved = values / (total[where].sqrt() + group["eps"])
+        parameter.index_put_(where, moved * -size, True)
 
 
 class Adadelta(Optimizer):

@@ -29,6 +29,7 @@ from minitorch2.dispatch import is_compiling
 from minitorch2.dtypes import float32, float64
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, OperationError
 from minitorch2.ops.table import lookup
+from minitorch2.optim.given import check_defaults, check_parameter, listed, refuse_sparse
 from minitorch2.tensors import Tensor
 
 _view_as_real, _view_as_complex = (lookup(f"view_as_{kind}").public for kind in ("real", "complex"))
@@ -106,6 +107,8 @@ class Optimizer:
         if step is not None and not hasattr(step, "hooked"):
             cls.step = with_hooks(step)  # type: ignore[method-assign]
 
+    takes_sparse = False  # whether `update` knows of sparse gradients
+
     def __init__(self, params: Any, defaults: dict[str, Any]):
         if isinstance(params, Tensor):
             raise ArgumentTypeError(
@@ -114,7 +117,7 @@ class Optimizer:
                 "dicts, but got torch.Tensor",
                 "pass a list: [tensor]",
             )
-        _check_defaults(type(self).__name__, defaults)
+        check_defaults(type(self).__name__, defaults)
         self.defaults = defaults
         self.state: dict[Any, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
@@ -151,7 +154,7 @@ class Optimizer:
                 "add_param_group", f"param_group must be a dict, but got {type(param_group)}"
             )
         group = dict(param_group)
-        group["params"], names = _listed(group["params"])
+        group["params"], names = listed(group["params"])
         if names is not None:
             group["param_names"] = names
         if self.param_groups and ("param_names" in self.param_groups[0]) != (names is not None):
@@ -162,7 +165,7 @@ class Optimizer:
                 + " names to the optimizer",
             )
         for parameter in group["params"]:
-            _check_parameter(parameter, bool(self.defaults.get("differentiable")))
+            check_parameter(parameter, bool(self.defaults.get("differentiable")))
         for name, value in self.defaults.items():
             if value is required and name not in group:
                 raise ArgumentValueError(
@@ -226,6 +229,8 @@ class Optimizer:
         state = self.state[parameter]
         if not state:
             state.update(made_with(self.init_state, parameter, group))
+        if parameter.grad.is_sparse and not self.takes_sparse:
+            refuse_sparse(self)
         grad = -parameter.grad if group.get("maximize") else parameter.grad
         update = self._update_parts if parameter.dtype.is_complex else self.update
         update(parameter, grad, state, group)
@@ -363,29 +368,6 @@ def _joined(parts: dict[str, Any], seen: dict[str, Any], parameter: Any) -> dict
     return found
 
 
-def _listed(given: Any) -> tuple[list[Any], list[str] | None]:
-    """The parameters of a group as a list, and their names if they came with names."""
-    if isinstance(given, Tensor):
-        return [given], None
-    if isinstance(given, set):
-        raise ArgumentTypeError(
-            "add_param_group",
-            "optimizer parameters need to be organized in ordered collections, but "
-            "the ordering of tensors in sets will change between runs",
-            "pass a list",
-        )
-    listed = list(given)
-    named = [isinstance(each, tuple) for each in listed]
-    if any(named) and not all(named):
-        raise ArgumentValueError(
-            "add_param_group",
-            "all optimizer params should be with/without names. Some param names are missing",
-        )
-    if any(named):
-        return [parameter for _, parameter in listed], [name for name, _ in listed]
-    return listed, None
-
-
 def _added(hooks: dict[int, Callable], hook: Callable, prepend: bool) -> RemovableHandle:
     """Register a hook, last or first."""
     others = dict(hooks)
@@ -394,32 +376,6 @@ def _added(hooks: dict[int, Callable], hook: Callable, prepend: bool) -> Removab
         del hooks[key]
         hooks[key] = other
     return handle
-
-
-def _check_defaults(name: str, defaults: dict[str, Any]) -> None:
-    """What torch asks of settings that most optimizers share."""
-    rate = defaults.get("lr")
-    if isinstance(rate, Tensor) and rate.numel() != 1:
-        raise ArgumentValueError(f"{name}(lr=Tensor)", "Tensor lr must be 1-element")
-    if defaults.get("fused") and defaults.get("foreach"):
-        raise OperationError(
-            f"{name}(fused=True)", "`fused` and `foreach` cannot be `True` together."
-        )
-    if defaults.get("fused") and defaults.get("differentiable"):
-        raise OperationError(f"{name}(fused=True)", "`fused` does not support `differentiable`")
-
-
-def _check_parameter(parameter: Any, differentiable: bool) -> None:
-    if not isinstance(parameter, Tensor):
-        raise ArgumentTypeError(
-            "add_param_group", f"optimizer can only optimize Tensors, but got {type(parameter)}"
-        )
-    if not (differentiable or parameter.is_leaf or parameter._retains_grad):
-        raise ArgumentValueError(
-            "add_param_group",
-            "can't optimize a non-leaf Tensor",
-            "make it a leaf: x.detach().requires_grad_(), and compute from that",
-        )
 
 
 def _all_parameters(groups: Iterable[dict[str, Any]]) -> list[Any]:

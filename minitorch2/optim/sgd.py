@@ -15,6 +15,8 @@ from minitorch2.optim.optimizer import Optimizer, decayed, require, zeros_like_p
 class SGD(Optimizer):
     """v = momentum * v + (1 - dampening) * g;  p = p - lr * v."""
 
+    takes_sparse = True
+
     def __init__(
         self,
         params: Any,

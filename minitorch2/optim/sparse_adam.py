@@ -16,6 +16,8 @@ from minitorch2.optim.optimizer import Optimizer, require, zeros_like_parameter
 class SparseAdam(Optimizer):
     """m and v are averages of g and g*g with weights beta1 and beta2, where g has elements."""
 
+    takes_sparse = True
+
     def __init__(
         self,
         params: Any,

@@ -28,6 +28,14 @@ def _dense_plus(dense: Any, sparse: SparseTensor, alpha: Any = 1) -> Any:
     return dense + sparse.mul(alpha).to_dense()
 
 
+def _add_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """add, of the first tensor itself; of a dense one only the places that the other holds."""
+    if isinstance(self, SparseTensor):
+        return self.add_(other, alpha=alpha)
+    values = other._numbers if alpha == 1 else other._numbers * alpha
+    return self.index_put_(tuple(other._places.unbind(0)), values, True)
+
+
 def _times_sparse(dense: Any, sparse: SparseTensor) -> Any:
     """dense @ sparse."""
     return sparse.t().matmul(dense.t()).t()
@@ -97,6 +105,9 @@ def _normalized(input: SparseTensor, dim: int, dtype: Any, finish: Callable) -> 
 
 FUNCTIONS |= {
     "add": _add,
+    "add_": _add_,
+    "sub_": lambda self, other, *, alpha=1: _add_(self, other, alpha=-alpha),
+    "__iadd__": _add_,
     "sub": _sub,
     "subtract": _sub,
     "mul": _mul,

@@ -8,22 +8,45 @@ In: integers that name rows, a weight [rows, columns]. Out: [*, columns], or one
     tensor([[4., 6.],
             [2., 3.]])
 
-Gradients are dense tensors, also where `sparse=True` asks for sparse ones.
+With `sparse=True` the gradient of the weight is a sparse tensor of the rows that were taken;
+compiled code computes dense ones.
 
 Source: torch.nn.functional.
 """
 
 from typing import Any
 
-from minitorch2.autograd.function import Function
+from minitorch2.autograd.function import Function, once_differentiable
 from minitorch2.autograd.modes import no_grad
 from minitorch2.creation import tensor
+from minitorch2.dispatch import is_compiling
 from minitorch2.dtypes import int64
-from minitorch2.errors import ArgumentValueError
+from minitorch2.errors import ArgumentValueError, OperationError
 from minitorch2.nn.functional.rows import row
 from minitorch2.ranges import arange
+from minitorch2.sparse.tensor import made_of
 
 _embedding, _where, _stack = (row(name) for name in ("embedding", "where", "stack"))
+
+
+class _SparseRows(Function):
+    """Rows of a table, whose gradient is sparse."""
+
+    @staticmethod
+    def forward(ctx: Any, index: Any, weight: Any, padding_idx: int | None) -> Any:
+        ctx.save_for_backward(index)
+        ctx.size, ctx.padding = tuple(weight.shape), padding_idx
+        return _embedding(index, weight, padding_idx)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Any) -> Any:
+        (index,) = ctx.saved_tensors
+        rows, values = index.reshape(-1).to(int64), grad.reshape(-1, ctx.size[1])
+        if ctx.padding is not None:
+            kept = rows != ctx.padding % ctx.size[0]
+            rows, values = rows[kept], values[kept]
+        return None, made_of(rows.unsqueeze(0), values, ctx.size, False), None
 
 
 class _GradientTimes(Function):
@@ -52,11 +75,19 @@ def embedding(
     """The rows of `weight` at the given indices; row `padding_idx` gets no gradient.
 
     Rows longer than `max_norm` are first shortened, in `weight` itself. With `scale_grad_by_freq` a
-    row's gradient is divided by how often the row was taken.
+    row's gradient is divided by how often the row was taken. With `sparse` the gradient is sparse.
     """
     if max_norm is not None:
         shorten(weight, input, max_norm, norm_type)
-    found = _embedding(input, weight, padding_idx)
+    if sparse and weight.requires_grad and scale_grad_by_freq:
+        raise OperationError(
+            "embedding(scale_grad_by_freq=True, sparse=True)",
+            "scale_grad_by_freq not supported with sparse gradients",
+        )
+    if sparse and weight.requires_grad and not is_compiling():
+        found = _SparseRows.apply(input, weight, padding_idx)
+    else:
+        found = _embedding(input, weight, padding_idx)
     if scale_grad_by_freq:
         counts = input.reshape(-1).bincount(minlength=weight.shape[0])
         factor = 1 / counts[input].to(weight.dtype)
@@ -109,7 +140,7 @@ def embedding_bag(
     ends = [*starts[1:], input.shape[0]]
     sizes = [end - start for start, end in zip(starts, ends, strict=True)]
     bag_of = [bag for bag, size in enumerate(sizes) for _ in range(size)]
-    rows = embedding(input, weight, padding_idx, scale_grad_by_freq=scale_grad_by_freq)
+    rows = embedding(input, weight, padding_idx, None, 2.0, scale_grad_by_freq, sparse)
     counted = input != padding_idx if padding_idx is not None else (input == input)
     if mode == "max":
         return _largest(rows, counted, starts, ends, weight)
