@@ -64,7 +64,7 @@ class Measured:
 @click.option("--list", "show", is_flag=True, help="The names of the workloads.")
 def bench(words: tuple[str, ...], threads: int, seconds: float, show: bool) -> None:
     """Measure kernels against the machine's bandwidth and arithmetic."""
-    chosen = [each for each in WORKLOADS if not words or any(word in each.name for word in words)]
+    chosen = named(words)
     page = Page(sys.stdout)
     if show:
         for each in chosen:
@@ -80,6 +80,21 @@ def bench(words: tuple[str, ...], threads: int, seconds: float, show: bool) -> N
     page.put(_line(HEAD, width), "dim")
     for each in chosen:
         page.put(_line(measure(each, seconds).cells(limits), width))
+
+
+def named(words: Sequence[str]) -> list[Workload]:
+    """The workloads whose name has one of the words in it; all of them if there are no words.
+
+    Raises click.UsageError with the kinds there are if a word is in no name.
+    """
+    for word in words:
+        if not any(word in each.name for each in WORKLOADS):
+            kinds = sorted({each.name.partition(f" {each.dtype} ")[0] for each in WORKLOADS})
+            raise click.UsageError(
+                f"no workload has {word!r} in its name. There are: {', '.join(kinds)}; each with a "
+                "type and a shape, such as 'softmax bf16' (`mt2 bench --list` shows all)."
+            )
+    return [each for each in WORKLOADS if not words or any(word in each.name for word in words)]
 
 
 def _line(cells: Sequence[str], width: int) -> str:

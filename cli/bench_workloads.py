@@ -125,13 +125,17 @@ def _rows() -> list[Workload]:
         _pairs("max and argmax", lambda x: (x.amax(-1), x.argmax(-1)), BIG),
         _pairs("var", lambda x: x.var(-1), BIG),
         _pairs("norm", lambda x: (x * x).sum().sqrt(), BIG),
+        _pairs("argmax", lambda x: x.argmax(-1), ODD),
+        _pairs("argmax of columns", lambda x: x.argmax(0), BIG),
         _pairs("cumsum", lambda x: x.cumsum(-1), BIG),
+        _pairs("cumsum of columns", lambda x: x.cumsum(0), BIG),
     ]
 
 
 def _movements_and_products() -> list[Workload]:
     return [
         _pairs("transpose", lambda x: x.t().contiguous(), BIG),
+        _pairs("transpose", lambda x: x.t().contiguous(), ODD),
         _pairs("transpose add", lambda x, y: x.t() + y, BIG, (1000, 2000)),
         _pairs("permute", lambda x: x.permute(2, 0, 1).contiguous(), (100, 200, 96)),
         _pairs("heads", _heads, BIG, BIG, BIG),
@@ -141,6 +145,7 @@ def _movements_and_products() -> list[Workload]:
         _pairs("cross_entropy",
                lambda x: F.cross_entropy(x, torch.zeros(2000, dtype=torch.int64)), BIG),
         _pairs("max_pool", lambda x: F.max_pool2d(x, 2), (16, 32, 64, 64)),
+        _pairs("max_pool", lambda x: F.max_pool2d(x, 3, 2, 1), (16, 32, 63, 65)),
         _pairs("avg_pool", lambda x: F.avg_pool2d(x, 3, 2, 1), (16, 32, 63, 65)),
         _pairs("batch_norm", lambda x, m, v: F.batch_norm(x, m, v.abs() + 1), (16, 32, 64, 64),
                (32,), (32,)),
@@ -160,7 +165,9 @@ def _types_and_layouts() -> list[Workload]:
             _pairs("add", lambda x, y: x + y, BIG, BIG, dtype=kind),
             _pairs("gelu", lambda x: F.gelu(x), BIG, dtype=kind),
             _pairs("softmax", lambda x: torch.softmax(x, -1), BIG, dtype=kind),
+            _pairs("softmax", lambda x: torch.softmax(x, -1), ODD, dtype=kind),
             _pairs("sum of columns", lambda x: x.sum(0), BIG, dtype=kind),
+            _pairs("layer_norm", lambda x: F.layer_norm(x, (777,)), ODD, dtype=kind),
         ]
     for kind in ("i64", "i32", "u8"):
         found.append(_pairs("integer", lambda x, y: (x * 3 + y) // 7, BIG, BIG, dtype=kind))

@@ -35,4 +35,5 @@ programs.py     what a captured graph was compiled to, found again by the next p
 eager_rows.py  a pointwise row as a kernel of its own, for eager
 eager_composites.py  a composite row as a program of its own, for eager
 eager_primitives.py  exp, tanh and the like for eager, from the same functions
+eager_pooling.py  the largest elements of windows, for eager
 """

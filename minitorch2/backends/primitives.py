@@ -12,6 +12,7 @@ import importlib
 import math
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy
 
@@ -50,6 +51,14 @@ def drawer(name: str) -> Callable | None:
     if config.primitives == "numpy":
         return None
     return getattr(importlib.import_module("minitorch2.kernels.eager_primitives"), f"draw_{name}")
+
+
+@cache
+def pooler() -> Any:
+    """The kernels' eager_pooling: a module with `takes` and `max_pool`; None without."""
+    if config.primitives == "numpy":
+        return None
+    return importlib.import_module("minitorch2.kernels.eager_pooling")
 
 
 def function(name: str) -> Callable:

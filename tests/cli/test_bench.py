@@ -69,3 +69,12 @@ def test_limits_are_measured():
     limits = roofline.measured(elements=1 << 16, rounds=2, side=64)
     assert limits.plain > 0 and limits.flops > 0
     assert limits.bandwidth == max(limits.plain, limits.nontemporal)
+
+
+@pytest.mark.parametrize("words", [["nosuch"], ["softmax", "nosuch"], ["--list", "nosuch"]])
+def test_a_word_in_no_name_is_an_error_that_says_what_there_is(words):
+    result = CliRunner().invoke(main, ["bench", *words])
+    assert result.exit_code == 2
+    assert "no workload has 'nosuch' in its name" in result.output
+    for kind in ("softmax", "max and argmax", "conv 3x3", "mt2 bench --list"):
+        assert kind in " ".join(result.output.split())
