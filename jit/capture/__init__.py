@@ -10,6 +10,7 @@ Reading order:
 - state: everything one capture knows; frames
 - mode: operations on fake tensors become nodes of the graph
 - wrapping: objects to values, with guards
+- picking: views at places that tensors tell
 - marks: what the user says of a tensor's sizes
 - inputs: tensors and numbers that enter
 - members: attributes of classes and instances

@@ -24,6 +24,7 @@ from minitorch2.jit.capture.emit import Emitter
 from minitorch2.jit.capture.graph_break import CALL, GraphBreak
 from minitorch2.jit.capture.inputs import written_apart
 from minitorch2.jit.capture.interpreter import Machine
+from minitorch2.jit.capture.picking import BreakEarlier
 from minitorch2.jit.capture.resume.operations import operation_at
 from minitorch2.jit.capture.resume.place import Place
 from minitorch2.jit.capture.resume.stop import Stop, function_of
@@ -111,6 +112,7 @@ class Attempt:
         finally:
             dispatch.state.capturing, dispatch.state.saved_hooks = False, hooks
             _set_modes(before)
+        self.machine.picking.settle()
         self.finished = True
         _check_memory(state)
         _check_containers(state)
@@ -153,7 +155,7 @@ class Attempt:
         self, result: Value, before: tuple, after: tuple, stop: Stop | None
     ) -> CapturedProgram:
         state = self.state
-        self.emitter = emitter = Emitter(state, self.fn)
+        self.emitter = emitter = Emitter(state, self.fn, self.machine.picking)
         emitter.shares = stop is not None
         if self.resume:
             emitter.raised = self.machine.raised_at
@@ -208,7 +210,7 @@ class Attempt:
 
     def _step_of(self, error: Exception, root: Frame) -> int | None:
         machine = self.machine
-        if isinstance(error, RaisedHere):
+        if isinstance(error, RaisedHere | BreakEarlier):
             return error.step
         if self.finished:  # something that leaves could not be built: where was it made?
             refused = self.emitter.refused if self.emitter is not None else []
@@ -226,6 +228,8 @@ class Attempt:
         """Why the next run stops earlier."""
         if isinstance(error, RaisedHere):
             return GraphBreak("exception-lives-on", "an exception is raised")
+        if isinstance(error, BreakEarlier):
+            return found
         refused = self.emitter.refused if self.emitter is not None else []
         if any(id(value) in self.machine.raised_at for value in refused):
             return GraphBreak("exception-lives-on", "an exception is raised")

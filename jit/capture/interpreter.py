@@ -27,6 +27,7 @@ from minitorch2.jit.capture.inputs import Inputs
 from minitorch2.jit.capture.members import Members
 from minitorch2.jit.capture.mode import CaptureMode, capture_origin
 from minitorch2.jit.capture.opcodes import break_reason
+from minitorch2.jit.capture.picking import Picking
 from minitorch2.jit.capture.resume.suspend import Suspended
 from minitorch2.jit.capture.rules.dispatching import call_native, class_rule, function_rule
 from minitorch2.jit.capture.rules.transforms import BY_CODE
@@ -64,7 +65,8 @@ class Machine(Inputs, Members):
         self.trace = trace
         self.free_sizes = free_sizes
         self.in_place: Mapping[str, Any] = {}  # in a trial: what stands at a source instead
-        self.mode = CaptureMode(state, self.lift)
+        self.picking = Picking()
+        self.mode = CaptureMode(state, self.lift, self.picking)
         self.root: Frame | None = None  # the frame of the compiled function itself
         self.left: Frame | None = None  # the frame called from the root that was left last
         self.left_step = 0  # what the root was doing then
