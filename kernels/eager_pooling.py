@@ -17,7 +17,7 @@ from functools import cache
 
 import numpy
 
-from minitorch2.kernels.runtime.compile import compile_kernel
+from minitorch2.kernels.runtime.compile import CompiledKernel, compile_kernel
 from minitorch2.kernels.runtime.launcher import Launch, direct
 from minitorch2.kernels.runtime.signature import KernelSignature
 
@@ -55,9 +55,14 @@ def max_pool(
 
 
 @cache
-def _launch(kernel: Sizes, near: Sizes, short: str) -> Launch:
+def _kernel(kernel: Sizes, near: Sizes, short: str) -> CompiledKernel:
     signature = KernelSignature((short, short, "i64"), sizes=5 * len(kernel), grain=1)
-    built = compile_kernel(source(kernel, near, short), signature)
+    return compile_kernel(source(kernel, near, short), signature)
+
+
+@cache
+def _launch(kernel: Sizes, near: Sizes, short: str) -> Launch:
+    built = _kernel(kernel, near, short)  # which stays alive: its machine code is here
     return direct(built.address, built.signature) or built.launch
 
 
