@@ -135,7 +135,7 @@ def rfftn(input: Any, s: Sizes = None, dim: Sizes = None, norm: str | None = Non
     dims, sizes = _places(input, s, dim)
     _require_dims(dims, "rfftn")
     x = _r2c(_resized(_real(input, "rfftn"), dims, sizes), dims[-1], _norm(norm))
-    return _c2c(x, tuple(dims[:-1]), _norm(norm), True) if dims[1:] else x
+    return _c2c(x, tuple(dims[:-1]), _norm(norm), True, dims[-1]) if dims[1:] else x
 
 
 def irfftn(input: Any, s: Sizes = None, dim: Sizes = None, norm: str | None = None) -> Any:
@@ -158,7 +158,11 @@ def hfftn(input: Any, s: Sizes = None, dim: Sizes = None, norm: str | None = Non
 
 def ihfftn(input: Any, s: Sizes = None, dim: Sizes = None, norm: str | None = None) -> Any:
     """The inverse of hfftn: half a spectrum from real numbers."""
-    return rfftn(_real(input, "ihfftn"), s, dim, OPPOSITE[_norm(norm)]).conj()
+    dims, sizes = _places(input, s, dim)
+    _require_dims(dims, "ihfftn")
+    real = _resized(_real(input, "ihfftn"), dims, sizes)
+    x = _r2c(real, dims[-1], OPPOSITE[_norm(norm)]).conj()
+    return _c2c(x, tuple(dims[:-1]), _norm(norm), False) if dims[1:] else x
 
 
 def _require_dims(dims: list[int], name: str) -> None:

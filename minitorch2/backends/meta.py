@@ -51,6 +51,8 @@ def result_layout(op: Op, args: tuple, meta: Meta, at: int = 0) -> Layout | None
     """The layout of the fresh result `at`; None is contiguous."""
     if at in op.columns:
         return column_major(meta.shape)
+    if op.lays is not None:
+        return op.lays(args[0].layout, meta.shape, *args[1:])
     if op.keeps:
         return pointwise_layout(meta.shape, [args[0].layout])
     if op.kind != "pointwise":

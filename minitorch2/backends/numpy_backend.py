@@ -116,6 +116,8 @@ def finished(op: Op, args: tuple, array: Any, at: int = 0) -> numpy.ndarray:
     """The result `at` with the strides torch gives it: row-major, or as the row says."""
     if at in op.columns:
         return laid_out(array, column_major(array.shape))
+    if op.lays is not None:
+        return laid_out(array, op.lays(args[0].layout, array.shape, *args[1:]))
     if op.keeps:
         return laid_out(array, pointwise_layout(array.shape, [args[0].layout]))
     usual = array.flags.c_contiguous or op.effects == "data_dependent"  # nonzero: by columns

@@ -13,7 +13,7 @@ import numpy
 
 from minitorch2.dispatch import call
 from minitorch2.errors import DtypeError
-from minitorch2.layouts import normalize_dim, normalize_dims
+from minitorch2.layouts import Layout, contiguous_strides, normalize_dim, normalize_dims
 from minitorch2.ops.infer import describe_value
 from minitorch2.ops.table import LIBRARY, Meta, defop, lookup
 
@@ -34,29 +34,49 @@ def _require(self, name, kind, fits):
         )
 
 
-def _infer_c2c(self, dim, norm, forward):
+def _lays(layout, shape, dim, *others):
+    """The transformed dimensions lie innermost; all keep the order that they had in memory."""
+    return _innermost(layout, shape, normalize_dims(dim, len(shape)))
+
+
+def _lays_c2c(layout, shape, dim, norm, forward, last):
+    dims = normalize_dims(dim, len(shape))
+    return _innermost(layout, shape, dims if last is None else (*dims, last % len(shape)), last)
+
+
+def _innermost(layout, shape, dims, last=None):
+    at = None if last is None else last % len(shape)
+    places = range(len(shape))
+    order = sorted(places, key=lambda d: (d in dims, d == at, -layout.strides[d], d))
+    ordered = contiguous_strides([shape[d] for d in order])
+    return Layout(tuple(shape), tuple(ordered[order.index(d)] for d in range(len(shape))), 0)
+
+
+def _infer_c2c(self, dim, norm, forward, last):
     _require(self, "fft_c2c", "complex", self.dtype.is_complex)
     normalize_dims(dim, self.ndim)
     return Meta(tuple(self.shape), self.dtype)
 
 
-def _c2c(a, dim, norm, forward):
+def _c2c(a, dim, norm, forward, last):
     transform = numpy.fft.fftn if forward else numpy.fft.ifftn
     return transform(a, axes=tuple(dim), norm=norm)
 
 
 defop(
-    "fft_c2c(Tensor self, int[] dim, str norm, bool forward) -> Tensor",
+    "fft_c2c(Tensor self, int[] dim, str norm, bool forward, int? last=None) -> Tensor",
     LIBRARY,
     eager=_c2c,
     infer=_infer_c2c,
     conjugates=False,
-    vjp=lambda s, g: _op("fft_c2c", g, s.dim, OPPOSITE[s.norm], not s.forward),
+    vjp=lambda s, g: _op("fft_c2c", g, s.dim, OPPOSITE[s.norm], not s.forward, None),
     method=False,
     function=False,
+    lays=_lays_c2c,
     host=_HOST,
     torch="torch.fft.fftn",
-    doc="The Fourier transform of complex numbers over some dimensions, or its inverse.",
+    doc="The Fourier transform of complex numbers over some dimensions, or its inverse; `last` "
+    "tells which dimension lies innermost in the result.",
 )
 
 
@@ -77,7 +97,7 @@ def _padded(x, dim, size):
 
 def _r2c_vjp(s, g):
     whole = _padded(g, s.dim, s.self.shape[s.dim])
-    return _op("fft_c2c", whole, (s.dim,), OPPOSITE[s.norm], False).real
+    return _op("fft_c2c", whole, (s.dim,), OPPOSITE[s.norm], False, None).real
 
 
 defop(
@@ -89,6 +109,7 @@ defop(
     vjp=_r2c_vjp,
     method=False,
     function=False,
+    lays=_lays,
     host=_HOST,
     torch="torch.fft.rfft",
     doc="The first half of the spectrum of real numbers along a dimension: n // 2 + 1 points.",
@@ -119,6 +140,7 @@ defop(
     vjp=_c2r_vjp,
     method=False,
     function=False,
+    lays=_lays,
     host=_HOST,
     torch="torch.fft.irfft",
     doc="Real numbers, `size` of them, from the first half of their spectrum.",

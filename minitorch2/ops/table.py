@@ -82,6 +82,7 @@ class Op:
     keeps      whether the result is laid out as the first tensor is (a copy of it)
     columns    which results are matrices stored column by column, as LAPACK leaves them
     whole      composites and reductions: eager runs it as one program where its tensors are large
+    lays       (layout of the first tensor, result's shape, other parameters) -> its Layout
     host       why kernels leave it to its eager rule, for those that do
     precision  what autocast does with its tensors: 'lower' (16 bits), 'full' (32) or ''
     effects    'random', 'may_fail', 'writes' or ''
@@ -110,6 +111,7 @@ class Op:
     check: Callable | None = None
     keeps: bool = False
     columns: tuple[int, ...] = ()
+    lays: Callable | None = None
     effects: str = ""
     precision: str = ""
     whole: bool = False

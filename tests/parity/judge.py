@@ -88,9 +88,9 @@ SPELLED: dict[str, Callable] = {
     "convert": lambda x, dtype: x.to(dtype),
     "slice": _slice,
     "index": _index,
-    "fft_c2c": lambda x, dim, norm, forward: (torch.fft.fftn if forward else torch.fft.ifftn)(
-        x, dim=dim, norm=norm
-    ),
+    "fft_c2c": lambda x, dim, norm, forward, last=None: (
+        torch.fft.fftn if forward else torch.fft.ifftn
+    )(x, dim=dim, norm=norm),
     "fft_r2c": lambda x, dim, norm: torch.fft.rfft(x, dim=dim, norm=norm),
     "fft_c2r": lambda x, dim, size, norm: torch.fft.irfft(x, size, dim, norm),
     "linalg_lu_parts": _lu_parts,
