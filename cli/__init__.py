@@ -24,6 +24,7 @@ doctor.py    mt2 doctor
 ops.py       mt2 ops
 opt.py       mt2 opt
 rounding.py  how far numbers may be from those in float64
+slopes.py    derivatives against differences
 bisection.py every stage on the same inputs, and the first that is wrong
 bisect.py    mt2 bisect
 bench_workloads.py  what mt2 bench measures

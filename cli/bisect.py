@@ -1,8 +1,9 @@
 """`mt2 bisect SCRIPT`: which stage of the compiler makes the numbers wrong, and at which node.
 
 In: a script with its arguments. Out: for every graph that it compiled, each stage on the inputs of
-the first call, judged against float64; for the first stage that rounding cannot explain, the node
-and a script that shows it by itself. The exit code is 1 when there is one.
+the first call, judged against float64; for the first stage that rounding cannot explain, the
+node, the files of that stage, and a script that shows it by itself. The exit code is 1 when one is
+wrong, 0 when none is, and 2 when nothing can be said (the script failed, or compiled no graph).
 
     mt2 bisect train.py --steps 3
 
@@ -15,14 +16,27 @@ import click
 import numpy
 
 from minitorch2.artifacts import Event, subscribe
-from minitorch2.cli.bisection import Finding, bisect
+from minitorch2.cli.bisection import ERROR, WIDTH, Finding, bisect
 from minitorch2.cli.render import Page
-from minitorch2.cli.runner import run_script
+from minitorch2.cli.runner import Outcome, run_script
 from minitorch2.cli.script import CONTEXT, as_torch_option, script_arguments
 from minitorch2.errors import Mt2Error
+from minitorch2.jit.passes.pipeline import PIPELINE
 from minitorch2.tensors import Tensor
 
 INPUTS = "runtime.inputs"
+UNKNOWN = 2  # the exit code where nothing can be said
+PLACES = {
+    "captured graph": "the rows of its ops: minitorch2/ops",
+    "functional graph": "jit/autodiff/functionalize.py, jit/autodiff/tracer.py",
+    "derivatives": "the vjp of its op's row: minitorch2/ops",
+    "joint graph": "jit/autodiff/joint.py",
+    "computed again": "jit/autodiff/rematerialize.py",
+    "forward and backward": "jit/autodiff/partition.py",
+    "loop IR": "kernels/lower, kernels/schedule",
+    "kernels as Python": "kernels/codegen",
+    "kernels compiled": "kernels/runtime, kernels/vecmath",
+}
 SCRIPT = '''"""{stage} is wrong here: {node}"""
 import numpy
 from numpy import inf, nan
@@ -56,7 +70,11 @@ STAGES = "assert_right(graph, inputs, {flags})"
 def bisect_command(
     output: str, as_torch: bool, script: str, arguments: tuple[str, ...]
 ) -> None:  # fmt: skip
-    """Run a script, then every stage of every graph it compiled; find the first wrong one."""
+    """Run SCRIPT, then every stage of every graph it compiled; find the first wrong one.
+
+    Exit code: 0 when nothing is wrong, 1 when something is, 2 when nothing can be said (the script
+    failed, or compiled no graph). Options of mt2 stand before SCRIPT.
+    """
     programs: list[Event] = []
 
     def keep(event: Event) -> None:
@@ -64,34 +82,82 @@ def bisect_command(
             programs.append(event)
 
     with subscribe(keep, also=(INPUTS,)):
-        run_script(script, arguments, as_torch)
-    page, wrong = Page(sys.stdout), False
+        outcome = run_script(script, arguments, as_torch)
+    if outcome.in_child:
+        sys.exit(outcome.code)
+    page, wrong, judged = Page(sys.stdout), 0, 0
     for event in programs:
-        page.heading(event.unit, "", "")
+        page.heading(event.unit, "", "Every stage on the inputs of the first call, by float64.")
         try:
             finding = bisect(event.payload, event.facts["inputs"], event.facts["flags"])
         except Mt2Error as refusal:
-            page.write(f"runs op by op: {refusal.wrong}", indent=2)
+            page.write(f"runs op by op, so no stage can be wrong: {refusal.wrong}", indent=2)
             continue
-        for verdict in finding.verdicts:
-            page.write(str(verdict), "bold red" if verdict.is_bug else "", indent=2)
+        judged += 1
+        _table(page, finding)
         if finding.graph is not None:
-            wrong = True
-            _show(page, finding, output)
-        page.blank()
-    if not programs:
-        page.write("The script compiled nothing.", indent=2)
-    sys.exit(int(wrong))
+            wrong += 1
+            _show(page, finding, _numbered(output, wrong))
+        else:
+            page.write("Nothing is wrong: all differences are rounding.", "bold", indent=2)
+    page.blank()
+    _conclude(page, outcome, judged, wrong)
+    failed = outcome.ending not in ("finished", "exited") or outcome.code != 0
+    sys.exit(1 if wrong else UNKNOWN if failed or not judged else 0)
+
+
+def _conclude(page: Page, outcome: Outcome, judged: int, wrong: int) -> None:
+    """What it comes to, in a line or two."""
+    if outcome.code or outcome.ending not in ("finished", "exited"):
+        named = f" ({outcome.detail})" if outcome.detail else ""
+        how = f"exited with {outcome.code}" if outcome.ending == "exited" else outcome.ending
+        page.write(f"The script {how}{named}; what it compiled before that is judged.", "bold")
+    if not judged:
+        page.write("The script compiled no graph, so there is nothing to judge: is "
+                   "torch.compile called, and the compiled function too?", "bold")  # fmt: skip
+        return
+    good = f"{judged} compiled graph{'s' * (judged > 1)} judged: "
+    page.write(good + (f"{wrong} wrong." if wrong else "nothing is wrong."), "bold")
+
+
+def _table(page: Page, finding: Finding) -> None:
+    """Each stage with its verdict."""
+    page.write(f"{'stage':{WIDTH}} {'verdict':10} {ERROR}", "dim", indent=2)
+    for verdict in finding.verdicts:
+        style = "bold red" if verdict.is_bug else ""
+        page.write(str(verdict), style, indent=2, hang=WIDTH + 12)
+    page.blank()
+
+
+def _numbered(output: str, number: int) -> str:
+    """The file for the script of the first wrong graph, the second, and so on."""
+    stem, dot, suffix = output.rpartition(".")
+    return output if number == 1 else f"{stem}_{number}{dot}{suffix}" if dot else (
+        f"{output}_{number}")  # fmt: skip
 
 
 def _show(page: Page, finding: Finding, output: str) -> None:
-    """The node, and the script that shows it."""
+    """What is wrong, where to look, the node, and the script that shows it."""
+    stage = finding.verdicts[-1].stage
+    before = len(finding.verdicts) - 1
+    right = f"; the {before} stages before it are right" if before > 1 else ""
+    page.write(f"WRONG: {stage}{right}.", "bold red", indent=2)
     if finding.node:
-        page.write(f"first at {finding.node}", "bold", indent=2)
+        page.write(f"first at  {finding.node}", "bold", indent=2, hang=10)
+    page.write(f"look in   {place_of(stage)}", "bold", indent=2, hang=10)
     if finding.executor or finding.flags:
         with open(output, "w", encoding="utf-8") as file:
             file.write(script_text(finding))
-        page.write(f"by itself: python {output}", "bold", indent=2)
+        page.write(f"alone     python {output}", "bold", indent=2, hang=10)
+
+
+def place_of(stage: str) -> str:
+    """The files of a stage."""
+    found = PLACES.get(stage, "")
+    for function in PIPELINE:
+        if stage == f"pass {function.__name__}":
+            found = function.__module__.partition(".")[2].replace(".", "/") + ".py"
+    return found
 
 
 def script_text(finding: Finding) -> str:

@@ -65,6 +65,8 @@ def _whole(rows: int, lanes: int) -> int:
 
 def pays(rows: int, dtype: np.dtype) -> bool:
     """Whether vectors of so many rows are full enough."""
+    if dtype.char not in SHORT:
+        return False
     lanes = _lanes(dtype)
     return lanes > 1 and rows * 8 >= _whole(rows, lanes) * 5
 

@@ -196,7 +196,9 @@ def _squared_difference(a, b):
 
 
 def _squared_difference_vjp(s, g):
-    a, b = (x.to(g.dtype) if x.dtype is dtypes.bool else x for x in (s.self, s.other))
+    a, b = (
+        x.to(g.dtype) if getattr(x, "dtype", None) is dtypes.bool else x for x in (s.self, s.other)
+    )
     slope = (a - b) * (g * 2)
     return slope, -slope if s.needs[1] else None
 
