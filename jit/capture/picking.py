@@ -55,6 +55,7 @@ class Picking:
 
     def __init__(self) -> None:
         self.by_storage: dict[int, Picked] = {}
+        self.barred: dict[int, int] = {}  # views that a user's Function returned -> step
         self.left: dict[int, Picked] = {}  # storage of a tensor -> what left as a copy of its part
 
     def note(self, machine: Machine, base: Any, key: Value, found: Value) -> None:
@@ -65,8 +66,16 @@ class Picking:
         made = Picked(fake, base, key, machine.state.frames[0].step)
         self.by_storage[id(fake.storage)] = made
 
+    def bar(self, machine: Machine, fake: Tensor) -> None:
+        """A view that a user's Function returned: Python refuses to write it, at the write."""
+        self.barred[id(fake.storage)] = machine.state.frames[0].step
+
     def used(self, args: tuple, written: list[Tensor]) -> None:
         """An operation reads `args` and writes some tensors."""
+        for tensor in written:
+            if id(tensor.storage) in self.barred:
+                text = "a write into a view that an autograd.Function returned"
+                raise BreakEarlier("gradient-machinery", text, self.barred[id(tensor.storage)])
         if not self.by_storage:
             return
         for argument in args:

@@ -27,17 +27,29 @@ def _dtype_of(value, dtype):
     return dtype if dtype is not None else dtypes.dtype_of_number(value)
 
 
+def _checked(size):
+    """The sizes; OperationError for one that is negative."""
+    for each in size:
+        if type(each) is int and each < 0:
+            raise OperationError(
+                f"a tensor of sizes {list(size)}",
+                f"Trying to create tensor with negative dimension {each}: {list(size)}",
+                "give sizes of 0 or more",
+            )
+    return tuple(size)
+
+
 def _infer_full(size, fill_value, dtype, device):
     element = _dtype_of(fill_value, dtype)
     check_held(fill_value, element)
-    return Meta(tuple(size), element)
+    return Meta(_checked(size), element)
 
 
 def _full(size, fill_value, dtype, device):
     check_held(fill_value, _dtype_of(fill_value, dtype))
     wanted = _dtype_of(fill_value, dtype).numpy
     with numpy.errstate(all="ignore"):
-        return numpy.full(size, numpy.asarray(fill_value).astype(wanted), wanted)
+        return numpy.full(_checked(size), numpy.asarray(fill_value).astype(wanted), wanted)
 
 
 defop(
@@ -152,6 +164,7 @@ def _complex_draw(draw, size, dtype, device, generator):
 
 
 def _rand(size, dtype, device, generator):
+    size = _checked(size)
     if dtype is not None and dtype.is_complex:
         return _complex_draw(_rand, size, dtype, device, generator)
     seed, counter = take_counters(element_count(size), generator)
@@ -160,6 +173,7 @@ def _rand(size, dtype, device, generator):
 
 def _randn(size, dtype, device, generator):
     """Box and Muller's transform: two uniform numbers give one normal number."""
+    size = _checked(size)
     if dtype is not None and dtype.is_complex:  # variance 1 in all, half of it in each part
         return _complex_draw(_randn, size, dtype, device, generator) * math.sqrt(0.5)
     count = element_count(size)
@@ -173,6 +187,7 @@ def _randn(size, dtype, device, generator):
 
 
 def _randint(low, high, size, dtype, device, generator):
+    size = _checked(size)
     if isinstance(high - low, int) and high - low > 1 << 31:
         return _wide_randint(low, high, size, generator).to(dtype or dtypes.int64)
     seed, counter = take_counters(element_count(size), generator)

@@ -167,6 +167,10 @@ class _Call:
         )  # fmt: skip
         live = [place < count and place not in fixed for place in range(len(part.fakes))]
         fakes = new_node(machine, "custom_gradient", args, part.fakes, live, operands)
+        memory = {id(v.fake.storage) for v in self.given if isinstance(v, TensorValue)}
+        for output, fake in zip(self.outputs, fakes, strict=False):
+            if id(output.fake.storage) in memory:
+                machine.picking.bar(machine, fake)
         found = [machine.from_python(fake) for fake in fakes[:count]]
         return found[0] if self.single else machine.tuple_of(found)
 

@@ -269,6 +269,56 @@ def dropout_in_checkpoint(w, x):
     return checkpoint(run, x, use_reentrant=False)
 
 
+class Parts(Function):
+    """Two results, one of them a view of the argument."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x[:1], x * 2
+
+    @staticmethod
+    def backward(ctx, g, h):
+        return torch.cat([g, torch.zeros_like(g)]) + h * 2
+
+
+def refused_write(name, body):
+    """A program that writes into what a Function returned, and says how that is refused."""
+
+    def run(w):
+        try:
+            body(w)
+        except RuntimeError as error:
+            return str(error).partition("This view")[2].splitlines()[0]
+
+    program.known[name] = run, {"breaks": True}
+
+
+def write_later(w):
+    part = Reversed.apply(w * 1, 2)
+    other = w * 3
+    part.mul_(other)
+
+
+def write_through_a_view(w):
+    Reversed.apply(w, 2)[0].add_(1)
+
+
+def write_one_of_two(w):
+    part, _ = Parts.apply(w * 1)
+    part += 1
+
+
+for _body in (write_later, write_through_a_view, write_one_of_two):
+    refused_write(_body.__name__, _body)
+
+
+@program
+def write_what_is_no_view(w):
+    _, doubled = Parts.apply(w * 1)
+    doubled += 1
+    return doubled, StraightThrough.apply(w).add_(1)
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", program.names)
 def test_programs(name, backend):
