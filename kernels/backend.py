@@ -39,6 +39,7 @@ from minitorch2.kernels.schedule.cost import plan_costs
 from minitorch2.kernels.schedule.fusion import Fusion
 from minitorch2.kernels.schedule.plan import EagerStep, KernelStep, Plan, ProductStep, build_plan
 from minitorch2.kernels.schedule.program import build_program
+from minitorch2.kernels.schedule.reinplace import reinplace
 from minitorch2.kernels.verify import verify_kernel
 from minitorch2.ops.table import CONTROL, lookup
 from minitorch2.phases import phase
@@ -58,6 +59,7 @@ class KernelOptions:
     fuse: bool = True
     executor: str = "numba"
     exact: bool = False
+    reinplace: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +104,14 @@ def compile_graph(
     if listening():
         plain = plan_graph(graph, lowered, fuse=False)[0]
         emit("loops.lowered", unit, listing(plain), graph=graph.name, kernels=kernel_count(plain))
-    plan, fusion = plan_graph(graph, lowered, options.fuse)
+    plan, fusion = plan_graph(graph, lowered, options.fuse, options.reinplace)
     if listening():
         refusals = tuple(map(str, fusion.refusals))
         again = tuple(map(str, fusion.recomputed))
-        emit("loops.fused", unit, listing(plan, refusals + again), graph=graph.name,
+        placed = tuple(map(str, fusion.reinplaced))
+        emit("loops.fused", unit, listing(plan, refusals + again + placed), graph=graph.name,
              kernels=kernel_count(plan), refusals=list(refusals), recomputed=list(again),
-             eager=eager_steps(plan))  # fmt: skip
+             in_place=list(placed), eager=eager_steps(plan))  # fmt: skip
     compiled = generate(graph, plan, options, unit)
     if listening():
         sources = compiled.sources
@@ -124,10 +127,14 @@ def compile_graph(
 
 
 @phase("loops.fused")
-def plan_graph(graph: Graph, lowered: tuple, fuse: bool) -> tuple[Plan, Fusion]:
-    """The steps of a lowered graph, fused or not."""
+def plan_graph(
+    graph: Graph, lowered: tuple, fuse: bool, in_place: bool = True
+) -> tuple[Plan, Fusion]:
+    """The steps of a lowered graph, fused or not; copies left out that nobody needs."""
     program = build_program(graph, lowered)
+    placed = reinplace(program) if fuse and in_place else []
     fusion = Fusion(program, fuse)
+    fusion.reinplaced = placed
     return build_plan(program, fusion), fusion
 
 

@@ -81,7 +81,8 @@ class CompileOptions:
         """The part that concerns the kernels."""
         from minitorch2.kernels.backend import KernelOptions
 
-        return KernelOptions(self.fuse, self.executor, self.numerics == "eager")
+        in_place = "reinplace" not in self.disable_passes
+        return KernelOptions(self.fuse, self.executor, self.numerics == "eager", in_place)
 
 
 MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")

@@ -6,6 +6,8 @@ program.py   units of work, dependencies, layouts, outputs and writes
 frames.py    the loops of a kernel, and where a nest falls in them
 rewrite.py   walking and rebuilding loop IR
 assemble.py  a group of nests as one kernel
+dependencies.py  which units must run before which
+reinplace.py  scatters that write into an input, without copies
 hazards.py   writes into inputs that would disturb reads
 trial.py     whether nests can be one kernel, found out without building it
 recompute.py  what is cheaper computed again than stored

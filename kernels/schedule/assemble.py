@@ -391,8 +391,9 @@ def assemble_scatter(program: Program, scatter: Scatter, name: str) -> Assembled
     value = build.instantiate(scatter, scatter.value, at, names)
     target = tuple(build.moved(part, at) for part in scatter.target)
     where = program.layout(scatter.result).at(target)
-    build.loaded.add(scatter.result)
-    build.written.add(scatter.result)
+    memory = program.targets.get(scatter.result, scatter.result)
+    build.loaded.add(memory)
+    build.written.add(memory)
     buffer = build.buffer(scatter.result)
     depth = len(build.scopes) - 1
     build.add(depth, Store(buffer, where, value, scatter.accumulate, scatter.origin))

@@ -22,10 +22,11 @@ from minitorch2.kernels.functions import EXPENSIVE
 from minitorch2.kernels.index import constant, nonnegative, product
 from minitorch2.kernels.lower.nests import Nest, functions_in
 from minitorch2.kernels.schedule.assemble import Assembled, Refused, assemble
-from minitorch2.kernels.schedule.checks import fragile_units
+from minitorch2.kernels.schedule.dependencies import Dependencies, dependencies_of
 from minitorch2.kernels.schedule.frames import Frame, frame_of
 from minitorch2.kernels.schedule.program import Program, Unit, results
 from minitorch2.kernels.schedule.recompute import Recomputed, recompute
+from minitorch2.kernels.schedule.reinplace import Reinplaced
 from minitorch2.kernels.schedule.trial import Trials
 
 MAX_BUFFERS = 24
@@ -66,45 +67,21 @@ class Fusion:
         self.owner: list[int] = []
         self.refusals: list[Refusal] = []
         self.recomputed: list[Recomputed] = []
+        self.reinplaced: list[Reinplaced] = []
         self.copied: dict[int, set[int]] = {}  # unit -> groups that compute it again
-        self.makers: dict[Value, int] = {}
         self.value_readers: dict[Value, set[int]] = {}  # of what units make
-        self.sources: list[set[int]] = []
         self.users: list[set[int]] = []
-        self.readers: dict[Value, list[int]] = {}
         self.reach: dict[int, int] = {}
-        self.writers: set[int] = set()  # units that write into an input
-        self.fragile: set[int] = set()  # units that may fail: every write waits for them
         for number, unit in enumerate(program.units):
             frame = frame_of(unit) if isinstance(unit, Nest) else None
             self.groups[number] = Group((number,), frame)
             self.owner.append(number)
-            self.makers |= dict.fromkeys(results(unit), number)
-        self.reads = [program.reads(unit) for unit in program.units]
-        self._connect()
+        self._connect(dependencies_of(program))
 
-    def _connect(self) -> None:
-        """Edges between units: reads; writes into inputs after every read, and what may fail."""
-        self.sources = [
-            {self.makers[value] for value in reads if value in self.makers}
-            for reads in (
-                reads | self.program.waits(unit)
-                for unit, reads in zip(self.program.units, self.reads, strict=True)
-            )
-        ]
-        writers = {
-            self.program.targets[value]: number
-            for value, number in self.makers.items()
-            if value in self.program.targets
-        }
-        self.fragile = fragile_units(self.program)
-        for number, reads in enumerate(self.reads):
-            for value in reads:
-                self.readers.setdefault(value, []).append(number)
-        for target, writer in writers.items():
-            self.sources[writer] |= set(self.readers.get(target, ())) - {writer}
-            self.sources[writer] |= self.fragile - {writer}
-        self.writers = set(writers.values())
+    def _connect(self, found: Dependencies) -> None:
+        """Edges between units, in both directions."""
+        self.reads, self.sources, self.makers = found.reads, found.sources, found.makers
+        self.readers, self.writers, self.fragile = found.readers, found.writers, found.fragile
         self.value_readers = {value: set() for value in self.makers}
         for number, reads in enumerate(self.reads):
             for value in reads & self.value_readers.keys():

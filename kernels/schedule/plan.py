@@ -101,7 +101,7 @@ def build_plan(program: Program, fusion: Fusion) -> Plan:
             steps.append(kernel_step(program, fusion.assembled(group, next(names))))
             continue
         unit = unit_of(program, group)
-        roots = tuple(program.operands(unit.node))
+        roots = tuple(program.targets.get(v, v) for v in program.operands(unit.node))
         if isinstance(unit, Scatter):
             steps += _scatter_steps(program, unit, lambda: next(names))
         elif isinstance(unit, Product):
@@ -115,14 +115,18 @@ def build_plan(program: Program, fusion: Fusion) -> Plan:
 def _scatter_steps(
     program: Program, scatter: Scatter, name: Callable[[], str]
 ) -> Iterator[KernelStep]:
-    """A copy of the base into the result's memory, then the writes into it."""
+    """A copy of the base into the result's memory, then the writes into it.
+
+    Where they go into an input, there is nothing to copy.
+    """
     origin = scatter.node.origin
     copy = clone(Node("clone", (scatter.base,), (scatter.result,), True, origin))
     nests = [copy]
     made = program.made.get(program.root(scatter.base))
     if isinstance(made, Nest) and made.result in program.inline:
         nests.insert(0, made)
-    yield kernel_step(program, assemble(program, frame_of(copy), nests, [copy], name()))
+    if scatter.result not in program.targets:
+        yield kernel_step(program, assemble(program, frame_of(copy), nests, [copy], name()))
     own = scatter.axes[0][0] if scatter.axes else ""
     apart = symbol(own) in scatter.target  # each turn of the outer loop has a part of its own
     yield kernel_step(program, assemble_scatter(program, scatter, name()), 1 if apart else 0)

@@ -134,7 +134,7 @@ class Program:
                 return None
             strides.append(factor)
             rest = rest - factor * symbol(name)
-        return HostView(root, shape_of(value), tuple(strides), rest)
+        return HostView(self.targets.get(root, root), shape_of(value), tuple(strides), rest)
 
     def reads(self, unit: Unit) -> set[Value]:
         """The root values a unit reads."""
