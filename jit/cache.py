@@ -185,6 +185,11 @@ class CodeCache:
         remedy = "keep what changed the same, or allow it (set_stance, torch._dynamo.config)"
         return CompileError(f"a call of {self.unit}", why, remedy)
 
+    def after_fork(self) -> None:
+        """In a forked child nobody is compiling, whatever other threads did before."""
+        for cache in (self, *self.children.values()):
+            cache._lock = threading.RLock()
+
     def forget(self) -> None:
         """Everything that was compiled is gone, and what was learned of sizes that change."""
         with self._lock:

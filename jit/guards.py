@@ -25,6 +25,7 @@ import builtins
 import itertools
 import linecache
 import re
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -298,10 +299,11 @@ def signature_text(positional: tuple[str, ...], keywords: tuple[str, ...]) -> st
 
 
 def define(text: str, name: str, label: str, scope: dict[str, Any]) -> Callable:
-    """Compile generated Python, with its text in linecache for tracebacks."""
+    """Compile generated Python, with its text in linecache for tracebacks while it lives."""
     filename = f"<minitorch2 {label} #{next(_counter)}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     exec(compile(text, filename, "exec"), scope)
+    weakref.finalize(scope[name], linecache.cache.pop, filename, None).atexit = False
     return scope[name]
 
 

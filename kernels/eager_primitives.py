@@ -16,7 +16,7 @@ from functools import cache
 import numpy
 
 from minitorch2.kernels.runtime.compile import compile_kernel
-from minitorch2.kernels.runtime.launcher import Launch, direct
+from minitorch2.kernels.runtime.launcher import Launch
 from minitorch2.kernels.runtime.signature import KernelSignature
 
 COST = 2.0  # nanoseconds an element: enough to decide when a second thread pays
@@ -30,7 +30,7 @@ def _launch(name: str, short: str) -> Launch:
         f"        y[i] = {name}(x[i])\n"
     )
     kernel = compile_kernel(source, KernelSignature(arrays=(short, short)))
-    return direct(kernel.address, kernel.signature) or kernel.launch
+    return kernel.direct()
 
 
 def primitive(name: str) -> Callable[[numpy.ndarray], numpy.ndarray]:
@@ -65,7 +65,7 @@ def _drawing(body: str, short: str) -> Launch:
     )
     signature = KernelSignature(arrays=(short,), scalars=("i64", "i64"))
     kernel = compile_kernel(source, signature)
-    return direct(kernel.address, kernel.signature) or kernel.launch
+    return kernel.direct()
 
 
 def _drawer(body: str, short: str, kind: type) -> Callable[[int, int, int], numpy.ndarray]:

@@ -21,7 +21,6 @@ from minitorch2.kernels.index import symbol
 from minitorch2.kernels.loop_ir import Expression, Load, Name
 from minitorch2.kernels.lower.expressions import Operand, lower_expression
 from minitorch2.kernels.runtime.compile import compile_kernel
-from minitorch2.kernels.runtime.launcher import direct
 from minitorch2.kernels.runtime.signature import KernelSignature
 from minitorch2.ops.table import lookup
 
@@ -58,7 +57,7 @@ def kernel(name: str, kinds: tuple[str, ...], writes_first: bool = False) -> Cal
     types = tuple(kind for _, kind in arrays) + (() if writes_first else (short,))
     signature = KernelSignature(arrays=types, scalars=(short,) * len(scalars))
     built = compile_kernel(source, signature)
-    launch = direct(built.address, built.signature) or built.launch
+    launch = built.direct()
 
     def function(given: tuple, numbers: tuple, result: numpy.ndarray) -> None:
         block = given if writes_first else (*given, result)
@@ -86,7 +85,7 @@ def update(
     ]
     signature = KernelSignature(arrays=(short,) * len(names), scalars=(short,) * len(numbers))
     built = compile_kernel("\n".join(lines) + "\n", signature)
-    launch = direct(built.address, built.signature) or built.launch
+    launch = built.direct()
 
     def function(arrays: tuple, values: tuple, elements: int) -> None:
         launch(elements, arrays, (), values, COST * len(names))

@@ -22,7 +22,6 @@ from minitorch2.kernels.interpreter import interpret_kernel
 from minitorch2.kernels.loop_ir import Kernel
 from minitorch2.kernels.runtime.buffers import flat
 from minitorch2.kernels.runtime.compile import compile_kernel, plain_kernel
-from minitorch2.kernels.runtime.launcher import direct
 
 
 def executor(name: str, kernel: Kernel, source: KernelSource) -> Run:
@@ -31,8 +30,7 @@ def executor(name: str, kernel: Kernel, source: KernelSource) -> Run:
 
 
 def _numba(kernel: Kernel, source: KernelSource) -> Run:
-    compiled = compile_kernel(source.text, source.signature)
-    return direct(compiled.address, compiled.signature) or compiled.launch
+    return compile_kernel(source.text, source.signature).direct()
 
 
 def _python(kernel: Kernel, source: KernelSource) -> Run:

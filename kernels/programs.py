@@ -50,7 +50,6 @@ from minitorch2.jit.ir.graph import Graph
 from minitorch2.kernels import host
 from minitorch2.kernels.runtime import cache as disk
 from minitorch2.kernels.runtime.compile import compile_kernel
-from minitorch2.kernels.runtime.launcher import direct
 from minitorch2.kernels.runtime.machine import cache_bytes, cpu
 from minitorch2.kernels.runtime.signature import KernelSignature
 from minitorch2.ops.table import Op, lookup
@@ -139,7 +138,7 @@ def _kernel_run(record: Record, spans: Spans) -> host.Run:
     arrays, sizes, scalars, noalias, grain = record["signature"]
     signature = KernelSignature(tuple(arrays), sizes, tuple(scalars), noalias, grain)
     kernel = compile_kernel(record["text"], signature)
-    run: Any = direct(kernel.address, signature) or kernel.launch
+    run: Any = kernel.direct()
     failures = [host.Failure(text, origin_from(o, spans)) for text, o in record["failures"]]
     return host.guarded(run, failures) if failures else run
 

@@ -127,10 +127,8 @@ def reset() -> None:
 
     Source: torch.compiler.reset.
     """
-    for reference in list(compiling._compiled):
-        compiled = reference()
-        if compiled is not None:
-            compiled.cache.forget()
+    for compiled in list(compiling._compiled.values()):
+        compiled.cache.forget()
 
 
 class set_stance(contextlib.ContextDecorator):

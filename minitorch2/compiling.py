@@ -264,7 +264,7 @@ class CompiledFunction:
             function, unit, lambda program: backend(program, options), fullgraph, dynamic
         )
         functools.update_wrapper(self, function, updated=())  # a module's own names are not ours
-        _compiled.append(weakref.ref(self))
+        _compiled[next(_numbers)] = self
         if listening():  # somebody will ask for its totals, perhaps after it went out of scope
             _kept.append(self)
 
@@ -332,21 +332,31 @@ class CompiledFunction:
         return f"<compiled {self.cache.unit}>"
 
 
-_compiled: list[weakref.ref[CompiledFunction]] = []
+def _after_fork() -> None:
+    """In a forked child: the locks that other threads held are free."""
+    for function in list(_compiled.values()):
+        function.cache.after_fork()
+        for entry in function.cache.all_entries():
+            if isinstance(entry.compiled, LateCompiled):
+                entry.compiled.lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+_numbers = itertools.count()
+_compiled: weakref.WeakValueDictionary[int, CompiledFunction] = weakref.WeakValueDictionary()
 _kept: list[CompiledFunction] = []
 
 
 def emit_totals() -> None:
     """Emit `runtime.launches` and `runtime.totals` for each compiled function that is alive."""
-    for reference in _compiled:
-        function = reference()
-        if function is not None:
-            tallies = function.tallies()
-            if tallies.rows:
-                emit("runtime.launches", function.cache.unit, tallies, kernels=tallies.facts())
-            totals = function.totals()
-            text = "\n".join(f"{name.replace('_', ' ')}: {count}" for name, count in totals.items())
-            emit("runtime.totals", function.cache.unit, text, **totals)
+    for function in list(_compiled.values()):
+        tallies = function.tallies()
+        if tallies.rows:
+            emit("runtime.launches", function.cache.unit, tallies, kernels=tallies.facts())
+        totals = function.totals()
+        text = "\n".join(f"{name.replace('_', ' ')}: {count}" for name, count in totals.items())
+        emit("runtime.totals", function.cache.unit, text, **totals)
 
 
 class OptimizedModule(Module):

@@ -43,15 +43,18 @@ class _MethodDefinition(ctypes.Structure):
 _definitions: dict[int, _MethodDefinition] = {}
 
 
-def built_in(name: str, function: int, words: Sequence[int]) -> Callable[..., Any]:
-    """A built-in function; whatever the words point to must live on."""
+def built_in(
+    name: str, function: int, words: Sequence[int], keep: object = None
+) -> Callable[..., Any]:
+    """A built-in function; whatever the words point to must live on. It keeps `keep` alive."""
     if function not in _definitions:
         _definitions[function] = _MethodDefinition(name.encode(), function, FASTCALL, None)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype = ctypes.py_object
-    make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
     data = struct.pack(f"={len(words)}Q", *words)
-    return make(ctypes.addressof(_definitions[function]), data, None)
+    # A built-in function owns what it takes for its module.
+    return make(ctypes.addressof(_definitions[function]), data, keep)
 
 
 @cache

@@ -15,8 +15,10 @@ Source: minitorch2.kernels.runtime.cache for the disk, build for the compiler.
 
 import ctypes
 import hashlib
+import os
 import re
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -34,16 +36,30 @@ from minitorch2.kernels.runtime.signature import KernelFailure, KernelSignature
 
 NativeKernel = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64)
 Operand = np.ndarray | int
-_kernels: dict[str, "CompiledKernel"] = {}
+# Those that somebody holds; the others are on the disk.
+_kernels: weakref.WeakValueDictionary[str, "CompiledKernel"] = weakref.WeakValueDictionary()
 _locks: dict[str, threading.Lock] = {}
 _guard = threading.Lock()
 
 
+def _forget_locks() -> None:
+    """In a forked child: what other threads were compiling, nobody compiles."""
+    _locks.clear()
+    _guard.release()
+
+
+if hasattr(os, "register_at_fork"):  # see Note [Locks and forks]
+    os.register_at_fork(
+        before=_guard.acquire, after_in_parent=_guard.release, after_in_child=_forget_locks
+    )
+
+
 class CompiledKernel:
-    """Machine code of one kernel, and how to call it."""
+    """Machine code of one kernel, and how to call it. The code goes when the kernel does."""
 
     __slots__ = (
-        "key", "source", "signature", "frontend", "address", "native", "_layout", "_loaded"
+        "key", "source", "signature", "frontend", "address", "native", "_layout", "_loaded",
+        "__weakref__",
     )  # fmt: skip
 
     def __init__(
@@ -73,6 +89,10 @@ class CompiledKernel:
         """
         addresses = [a if type(a) is int else address_of(a) for a in arrays]  # type: ignore
         launcher.run(self.native, self._layout, (total, addresses, sizes, scalars), cost)
+
+    def direct(self) -> launcher.Launch:
+        """The launch as it is quickest to call: a built-in function, which keeps the kernel."""
+        return launcher.direct(self.address, self.signature, self) or self.launch
 
     def assembly(self) -> str:
         """The machine code as text (compiles the kernel again)."""
@@ -155,16 +175,18 @@ def compile_kernel(source: str, signature: KernelSignature, frontend: str = "") 
     return found
 
 
-def compile_kernels(requests: Iterable[tuple[str, KernelSignature]]) -> None:
-    """Compile the kernels that are not there yet side by side, for `compile_kernel` to find."""
+def compile_kernels(requests: Iterable[tuple[str, KernelSignature]]) -> list[CompiledKernel]:
+    """Compile the kernels that are not there yet side by side: `compile_kernel` finds them as long
+    as the list is kept."""
     missing = {kernel_key(*each): each for each in requests}
     missing = {key: each for key, each in missing.items() if key not in _kernels}
     count = min(len(missing), launcher.thread_count())
-    if count > 1:
-        from concurrent.futures import ThreadPoolExecutor
+    if count <= 1:
+        return []
+    from concurrent.futures import ThreadPoolExecutor
 
-        with ThreadPoolExecutor(count, "minitorch2-compile") as threads:
-            list(threads.map(lambda each: compile_kernel(*each), missing.values()))
+    with ThreadPoolExecutor(count, "minitorch2-compile") as threads:
+        return list(threads.map(lambda each: compile_kernel(*each), missing.values()))
 
 
 def _from_disk(

@@ -130,7 +130,7 @@ class Planes:
 def _planes_launch(short: str, dimensions: int, near: bool) -> Launch:
     signature = KernelSignature((short, short), sizes=5 * dimensions, grain=1)
     kernel = compile_kernel(planes_source(short, dimensions, near), signature)
-    return direct(kernel.address, kernel.signature) or kernel.launch
+    return kernel.direct()
 
 
 # One pass: rows of weights over planes.

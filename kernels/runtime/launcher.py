@@ -77,15 +77,16 @@ def run(native: Native, layout: struct.Struct, arguments: Arguments, cost: float
             raise KernelFailure(rows[2 * i], rows[2 * i + 1])
 
 
-def direct(address: int, signature: KernelSignature) -> Launch | None:
+def direct(address: int, signature: KernelSignature, keep: object = None) -> Launch | None:
     """The launch of a kernel as a built-in function; None where there is no such thing.
 
     Its arguments: total, a tuple of arrays (or addresses), one of sizes, one of scalars, cost.
+    `keep`: what owns the machine code; it lives as long as the function.
     """
     if not (threads.supported() and built_in.supported()):
         return None
     function = threads.code().address["launch"]
-    return pool_launch.launch_of(function, address, signature, parts_for)
+    return pool_launch.launch_of(function, address, signature, parts_for, keep)
 
 
 class StatusRow(threading.local):

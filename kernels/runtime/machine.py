@@ -10,15 +10,35 @@ Source: https://llvmlite.readthedocs.io/en/latest/user-guide/binding/orcjit.html
 """
 
 import itertools
+import os
 import threading
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 import llvmlite.binding as llvm
+from llvmlite.binding import ffi
 
 _lock = threading.Lock()
 _serial = itertools.count()
+
+
+# Note [Locks and forks]
+# A lock that another thread holds during a fork is held forever in the child, where that thread
+# does not exist. So the forking thread takes this lock and LLVM's own, and both processes release
+# them. What was registered last runs first before a fork: the threads are stopped already.
+def _hold() -> None:
+    _lock.acquire()
+    ffi.lib._lock.__enter__()
+
+
+def _release() -> None:
+    ffi.lib._lock.__exit__()
+    _lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_hold, after_in_parent=_release, after_in_child=_release)
 
 
 @cache

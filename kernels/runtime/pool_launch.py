@@ -42,9 +42,10 @@ FIELDS = ("kernel", "arrays", "sizes", "scalars", "ndarray", "none", "failure", 
 
 
 def launch_of(
-    function: int, kernel: int, signature: KernelSignature, parts_for: Callable[[float], int]
-) -> Callable[..., None]:
-    """The launch of one kernel; `function` is the address of `launch`.
+    function: int, kernel: int, signature: KernelSignature, parts_for: Callable[[float], int],
+    keep: object = None,
+) -> Callable[..., None]:  # fmt: skip
+    """The launch of one kernel; `function` is the address of `launch`, `keep` what owns the kernel.
 
     `parts_for` says in how many parts to cut so many nanoseconds of work; it must live on.
     """
@@ -52,7 +53,7 @@ def launch_of(
     objects = map(id, (np.ndarray, None, KernelFailure, parts_for))
     kinds = [KINDS.get(short, INTEGER) for short in signature.scalars]
     words = (kernel, *counts, *objects, *kinds)
-    return built_in("launch", function, words)
+    return built_in("launch", function, words, keep)
 
 
 class _Writer:

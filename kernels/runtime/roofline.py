@@ -58,8 +58,7 @@ class Limits:
 @cache
 def plain_triad() -> Launch:
     """The triad as a kernel."""
-    kernel = compile_kernel(PLAIN, SIGNATURE)
-    return direct(kernel.address, kernel.signature) or kernel.launch
+    return compile_kernel(PLAIN, SIGNATURE).direct()
 
 
 @cache

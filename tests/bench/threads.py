@@ -45,7 +45,7 @@ def measure(label: str, seconds: float, *calls: Callable[[], object]) -> float:
 def launches(seconds: float) -> None:
     """An empty kernel, launched in every way there is."""
     kernel = compile_kernel(NOTHING, KernelSignature(("f32",)))
-    launch = direct(kernel.address, kernel.signature)
+    launch = direct(kernel.address, kernel.signature, kernel)
     y = np.zeros(128, np.float32)
     measure("nothing at all", seconds, lambda: None)
     if launch is not None:
@@ -57,7 +57,7 @@ def launches(seconds: float) -> None:
 def in_turn(seconds: float) -> None:
     """A kernel and a product, alone and in turn."""
     kernel = compile_kernel(TANH, KernelSignature(("f32", "f32")))
-    launch = direct(kernel.address, kernel.signature) or kernel.launch
+    launch = kernel.direct()
     x = np.linspace(-3, 3, 1 << 19, dtype=np.float32)
     y = np.empty_like(x)
     a = np.random.default_rng(0).normal(size=(640, 640)).astype(np.float32)

@@ -15,7 +15,6 @@ from minitorch2.backends import blas
 from minitorch2.config import config
 from minitorch2.kernels.runtime import launcher, pool
 from minitorch2.kernels.runtime.compile import compile_kernel
-from minitorch2.kernels.runtime.launcher import direct
 from minitorch2.kernels.runtime.signature import KernelSignature
 from tests.kernels.runtime.processes import command, environment, run
 
@@ -43,7 +42,7 @@ class Stress:
 
     def __init__(self, seconds: float) -> None:
         kernel = compile_kernel(TWICE, SIGNATURE)
-        self.launches = (kernel.launch, direct(kernel.address, SIGNATURE) or kernel.launch)
+        self.launches = (kernel.launch, kernel.direct())
         self.end = time.monotonic() + seconds
         self.done = 0
         self.wrong: list[str] = []

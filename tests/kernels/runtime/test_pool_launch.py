@@ -8,7 +8,6 @@ import pytest
 from minitorch2.config import config
 from minitorch2.kernels.runtime import built_in, pool
 from minitorch2.kernels.runtime.compile import compile_kernel
-from minitorch2.kernels.runtime.launcher import direct
 from minitorch2.kernels.runtime.signature import KernelFailure, KernelSignature
 
 pytestmark = [
@@ -33,8 +32,7 @@ NUMBERS = (2.0, 0.5, 3, False)
 @pytest.fixture
 def launch():
     """The built-in launch of the kernel above."""
-    kernel = compile_kernel(SOURCE, SIGNATURE)
-    return direct(kernel.address, kernel.signature)
+    return compile_kernel(SOURCE, SIGNATURE).direct()
 
 
 def arrays(size: int) -> tuple[np.ndarray, np.ndarray]:
