@@ -48,9 +48,9 @@ def cpu() -> tuple[str, str]:
 
 
 @cache
-def scales() -> bool:
-    """Whether whole vectors are multiplied by powers of two in one instruction (vscalefps)."""
-    return "+avx512f" in cpu()[1].split(",")
+def has(feature: str) -> bool:
+    """Whether the CPU has a feature, such as avx512f, by LLVM's name."""
+    return f"+{feature}" in cpu()[1].split(",")
 
 
 @cache

@@ -33,6 +33,8 @@ def narrow_bf16(x: Any) -> Any:
 @helper(accepts=("u16",), returns="f32")
 def widen_f16(x: Any) -> Any:
     """The f32 equal to these float16 bits."""
+    if isinstance(x, p.Symbolic) and x.converts():
+        return x.from_half()
     wide = p.cast(x, "i32")
     sign = (wide & 0x8000) << 16
     shifted = (wide & 0x7FFF) << 13
@@ -48,6 +50,8 @@ def widen_f16(x: Any) -> Any:
 @helper(accepts=("f32",), returns="u16")
 def narrow_f16(x: Any) -> Any:
     """The bits of the float16 nearest to x."""
+    if isinstance(x, p.Symbolic) and x.converts():
+        return x.to_half()
     size = p.fabs(x)
     raw = p.bits(size)
     sign = (p.bits(x) >> 16) & 0x8000

@@ -39,12 +39,16 @@ def is_signed(short: str) -> bool:
 class Builder(ir.IRBuilder):
     """Writes a body; with a second builder, `stack`, for its entry it may leave rare cases out.
 
-    `scales`: the machine has an instruction that multiplies by a power of two.
+    The machine has an instruction that multiplies by a power of two (`scales`), and one that
+    converts 16-bit floats (`converts`).
     """
 
-    def __init__(self, block: ir.Block, stack: ir.IRBuilder | None, scales: bool = False):
+    def __init__(
+        self, block: ir.Block, stack: ir.IRBuilder | None, scales: bool = False,
+        converts: bool = False,
+    ):  # fmt: skip
         super().__init__(block)
-        self.stack, self.met, self.scales = stack, None, scales
+        self.stack, self.met, self.scales, self.converts = stack, None, scales, converts
 
     @property
     def left_out(self) -> bool:
@@ -190,6 +194,17 @@ class Lane(Symbolic):
 
     def left_out(self) -> bool:
         return isinstance(self.builder, Builder) and self.builder.leave_out(self.value)
+
+    def converts(self) -> bool:
+        return isinstance(self.builder, Builder) and self.builder.converts
+
+    def from_half(self) -> "Lane":
+        half = self.builder.bitcast(self.value, ir.HalfType())
+        return self.new(self.builder.fpext(half, LLVM_TYPES["f32"]), "f32")
+
+    def to_half(self) -> "Lane":
+        half = self.builder.fptrunc(self.value, ir.HalfType())
+        return self.new(self.builder.bitcast(half, LLVM_TYPES["u16"]), "u16")
 
     def scales(self) -> bool:
         return isinstance(self.builder, Builder) and self.builder.scales

@@ -69,6 +69,18 @@ class Symbolic(ABC):
         """An exactly rounded operation: sqrt, fma, floor, ceil, trunc, rint, fabs, copysign."""
 
     @abstractmethod
+    def converts(self) -> bool:
+        """Whether the machine converts 16-bit floats by one instruction."""
+
+    @abstractmethod
+    def from_half(self) -> "Symbolic":
+        """The f32 equal to these (u16) bits of a float16."""
+
+    @abstractmethod
+    def to_half(self) -> "Symbolic":
+        """The bits (u16) of the float16 nearest to this f32, ties to even."""
+
+    @abstractmethod
     def scales(self) -> bool:
         """Whether the machine multiplies by a power of two in one instruction."""
 
