@@ -11,6 +11,7 @@ import math
 import numpy
 
 from minitorch2 import dtypes
+from minitorch2.backends import primitives
 from minitorch2.dispatch import call
 from minitorch2.dtypes import can_cast
 from minitorch2.errors import ArgumentValueError, DtypeError, OperationError, ShapeError
@@ -260,6 +261,9 @@ neural(
 )
 
 
+_log, _log1p = primitives.function("log"), primitives.function("log1p")
+
+
 def _bce_vjp(s, g):
     """Finite also where a probability is exactly 0 or 1."""
     x, y = s.self, s.target
@@ -270,9 +274,7 @@ def _bce_vjp(s, g):
 defop(
     "bit_entropy(Operand self, Operand target) -> Tensor",
     POINTWISE,
-    eager=lambda x, y: (
-        (y - 1) * numpy.maximum(numpy.log1p(-x), -100) - y * numpy.maximum(numpy.log(x), -100)
-    ),
+    eager=lambda x, y: (y - 1) * numpy.maximum(_log1p(-x), -100) - y * numpy.maximum(_log(x), -100),
     expr="(target - 1) * maximum(log1p(-self), -100.0) - target * maximum(log(self), -100.0)",
     promote="float",
     saves="self target",

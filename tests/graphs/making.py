@@ -356,6 +356,21 @@ def make(seed: int) -> Case:
     return Maker(seed).case()
 
 
+def called(op: Op, sample: Sample, narrow: bool) -> Case | None:
+    """The call of a sample alone, without gradients; None if it is not of dtypes drawn here.
+    `narrow`: in float32 where the sample is in float64."""
+    if not _is_fit(sample):
+        return None
+    maker = Maker(0)
+    args = tuple(_given(maker, each, narrow) for each in sample.args)
+    named = {name: _given(maker, each, narrow) for name, each in sample.kwargs.items()}
+    try:
+        maker.builder.output(maker.add(op.name, *op.bind(*args, **named)))
+    except REFUSED:
+        return None
+    return Case(0, maker.builder.build(), tuple(maker.arrays), (False,) * len(maker.arrays))
+
+
 def tensors(case: Case) -> list[Any]:
     """Fresh tensors for the inputs."""
     return [torch.from_numpy(array.copy()) for array in case.arrays]

@@ -1,5 +1,6 @@
 """The numerics contract, on random graphs: default, "eager" and "fast"."""
 
+import itertools
 from dataclasses import replace
 
 import numpy
@@ -7,9 +8,12 @@ import pytest
 
 import minitorch2 as torch
 from minitorch2.artifacts import subscribe
-from tests.graphs.making import make
+from minitorch2.config import config
+from minitorch2.ops.table import POINTWISE, all_ops
 from tests.graphs.judging import Refused, differences
+from tests.graphs.making import called, make
 from tests.graphs.running import compiled, result
+from tests.op_samples import samples
 
 pytestmark = pytest.mark.numba
 
@@ -37,6 +41,32 @@ def test_eager_numerics_give_the_bits_of_eager():
         except Refused:
             continue
         assert not found, f"seed {case.seed}: {found}"
+
+
+def elementwise_calls():
+    """A graph of one call for each sample of each elementwise row, in float32 and float64."""
+    for op in all_ops():
+        if op.kind != POINTWISE:
+            continue
+        for sample, narrow in itertools.product(samples(op), (False, True)):
+            made = None if sample.fails else called(op, sample, narrow)
+            if made is not None:
+                yield op, made
+
+
+@pytest.mark.slow
+def test_eager_numerics_give_the_bits_of_every_elementwise_row(monkeypatch):
+    monkeypatch.setattr(config, "kernel_level", 0)  # the same bits, sooner
+    wrong, count = {}, 0
+    for op, case in elementwise_calls():
+        try:
+            found = differences(case, ["exact"])
+        except Refused:
+            continue
+        count += 1
+        if found:
+            wrong.setdefault(op.name, found)
+    assert not wrong and count > 1000
 
 
 def _step(x, w):
