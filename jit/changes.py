@@ -62,6 +62,8 @@ class Change:
         name = f" {self.what}" if self.what not in ("value", "identity") else ""
         needed = f" ({self.condition})" if self.condition else ""
         old, new = described(self.old), described(self.new)
+        if isinstance(self.old, Words) and old.startswith(("had ", "held ")):
+            return f"{self.subject}: {old}; no longer"
         now = new if new != old else "another one"
         verb = "were" if self.what in ("sizes", "values", "identity") else "was"
         return f"{self.subject}:{name} {verb} {old}{needed}; now {now}"

@@ -81,6 +81,7 @@ class Attempt:
         self.machine = Machine(self.state, self.trace, chosen)
         if step is not None:
             self.machine.stop_step = step
+        self.machine.may_break = resume
         self.reason = reason
         self.fn, self.args, self.kwargs, self.unit, self.place = fn, args, kwargs, unit, place
         self.finished, self.resume = False, resume

@@ -151,6 +151,11 @@ ROWS = (
         ("Write the class outside of the compiled function.",),
     ),
     Row(
+        "schedule",
+        "The next learning rate is computed from the number of the step, which differs each time.",
+        ("Call scheduler.step() outside of the compiled function.",),
+    ),
+    Row(
         "random-generator",
         "A random generator other than torch's default has state that the graph does not carry.",
         ("Use the default generator (torch.manual_seed, torch.rand).",),

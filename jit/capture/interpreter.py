@@ -67,6 +67,7 @@ class Machine(Inputs, Members):
         self.in_place: Mapping[str, Any] = {}  # in a trial: what stands at a source instead
         self.picking = Picking()
         self.mode = CaptureMode(state, self.lift, self.picking)
+        self.may_break = False  # whether a break is followed by more of the function
         self.root: Frame | None = None  # the frame of the compiled function itself
         self.left: Frame | None = None  # the frame called from the root that was left last
         self.left_step = 0  # what the root was doing then

@@ -20,6 +20,7 @@ from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, Va
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.floats import lowered_operands
 from minitorch2.jit.capture.values.natives import NativeObject
+from minitorch2.jit.capture.values.objects import ObjectValue
 from minitorch2.jit.capture.values.tensors import NUMBERS, TensorValue, check_method
 from minitorch2.tensors import Tensor
 
@@ -41,7 +42,7 @@ INLINED = (
     "minitorch2.func",
     "minitorch2.jit.capture.rules.groups",
 )
-READ_THROUGH = ("RemovableHandle.", "autocast.__call__")  # in modules that are not
+READ_THROUGH = ("RemovableHandle.", "autocast.__call__", "zero_gradient")  # in modules that are not
 GRADIENTS = ("minitorch2.autograd",)
 OUTSIDE = {
     "minitorch2.random": "random-generator",
@@ -63,6 +64,8 @@ def package_rule(function: Any) -> Rule | None:
     name = function.__name__
     if module == "minitorch2.control_flow" and name in control_flow.RULES:
         return control_flow.RULES[name]
+    if name == "step" and module.startswith("minitorch2.optim.lr_scheduler."):
+        return _schedule
     if function.__qualname__ in BY_NAME:
         return BY_NAME[function.__qualname__]
     if module in PURE:
@@ -204,6 +207,17 @@ def _checkpoint(machine: Machine, function: Any, args: Arguments, kwargs: Keywor
         machine.stop("gradient-machinery", "checkpoint() with a context_fn")
     known = {name: kwargs[name] for name in kwargs if name not in CHECKPOINT_SETTINGS}
     return machine.call(args[0], list(args[1:]), known)
+
+
+def _schedule(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value | None:
+    """`scheduler.step()`: read through, until the number of the step turns out to vary. What comes
+    of it is a number of Python's, by formulas that capture would compile for every step."""
+    owner = machine.real(args[0]) if args else None
+    if machine.may_break and isinstance(owner, ObjectValue):
+        count = owner.own(machine, "last_epoch", quiet=True)
+        if count is not None and not isinstance(getattr(machine.real(count), "value", 0), int):
+            machine.stop("schedule", f"{owner.cls.__name__}.step()")
+    return None
 
 
 CHECKPOINT_SETTINGS = frozenset(
