@@ -12,6 +12,9 @@ L depends on nothing but the extent, so neither threads nor chunks change a bit 
             j = block*u64(64) + l
             acc[l] = acc[l] + x[j]
 
+argmax and argmin of floats keep in each lane the best element and its position; of equal ones the
+first wins in the end, and the first nan over all.
+
 Source: measured in the design; the lane scheme is that of Intel's reproducible summation (2013).
 """
 
@@ -84,28 +87,38 @@ def _value_text(accumulator: Accumulator) -> str:
     return text
 
 
-def _uses_lanes(accumulator: Accumulator) -> bool:
-    """Integers associate, so LLVM makes their lanes itself; argmax goes one after the other."""
+def _finds_place(accumulator: Accumulator) -> bool:
+    return accumulator.reducer.startswith("arg")
+
+
+def _uses_lanes(accumulator: Accumulator, reduce: Reduce) -> bool:
+    """Integers associate, so LLVM makes their lanes itself; their argmax goes in order."""
+    if _finds_place(accumulator):
+        return accumulator.value.dtype.is_floating_point and len(reduce.domain) == 1
     return accumulator.dtype.is_floating_point
 
 
 def write_reduction(write: Writer, reduce: Reduce, statement: WriteStatement) -> None:
     """The lines of a reduction; its results are plain names afterwards."""
     lanes = lane_count(reduce.domain[-1][1])
-    if lanes == 1 or not all(_uses_lanes(each) for each in reduce.accumulators):
+    if lanes == 1 or not all(_uses_lanes(each, reduce) for each in reduce.accumulators):
         _write_sequential(write, reduce, statement)
         return
     origin, names = reduce.origin, {}
     for each in reduce.accumulators:
         names[each.name] = f"{each.name}_lanes"
-        wide = "f64" if each.dtype.short == "f64" else "f32"
+        wide = "f64" if each.value.dtype.short == "f64" else "f32"
         write.line(f"{each.name}_lanes = local_{wide}({lanes})", origin)
+        if _finds_place(each):
+            write.line(f"{each.name}_places = local_i64({lanes})", origin)
     lane = write.fresh("lane")
     write.line(f"for {lane} in range(u64({lanes})):", origin)
     with write.indented():
         for each in reduce.accumulators:
-            start = start_value(each.reducer, each.dtype)
+            start = start_value(each.reducer.removeprefix("arg"), each.value.dtype)
             write.line(f"{names[each.name]}[{lane}] = {start}", origin)
+            if _finds_place(each):
+                write.line(f"{each.name}_places[{lane}] = i64({lane})", origin)
     with domain_loops(write, reduce.domain[:-1], origin):
         variable, extent = reduce.domain[-1]
         known = extent.as_int()
@@ -125,6 +138,9 @@ def write_reduction(write: Writer, reduce: Reduce, statement: WriteStatement) ->
                 write_lane_step(write, reduce, lane, statement)
     _write_fold(write, reduce, lane, lanes)
     for each in reduce.accumulators:
+        if _finds_place(each):
+            _write_last_place(write, each, lane, origin)
+            continue
         folded = _balanced(each, [f"{names[each.name]}[u64({at})]" for at in range(FOLDED)])
         write.line(f"{each.name} = {rounded(folded, each.dtype)}", origin)
 
@@ -136,11 +152,55 @@ def _write_fold(write: Writer, reduce: Reduce, lane: str, lanes: int) -> None:
         write.line(f"for {lane} in range(u64({width})):", reduce.origin)
         with write.indented():
             for each in reduce.accumulators:
+                if _finds_place(each):
+                    _write_place_fold(write, each, lane, f"u64({width}) + {lane}", reduce.origin)
+                    continue
                 array = f"{each.name}_lanes"
                 other = f"{array}[u64({width}) + {lane}]"
                 step = step_text(each.reducer, each.dtype, f"{array}[{lane}]", other)
                 write.line(f"{array}[{lane}] = {step}", reduce.origin)
         width //= 2
+
+
+def _write_place_fold(
+    write: Writer, each: Accumulator, lane: str, other: str, origin: Origin
+) -> None:
+    """Keep the better one of two lanes: nan over numbers, then the value, then the position."""
+    best, places = f"{each.name}_lanes", f"{each.name}_places"
+    sign = ">" if each.reducer == "argmax" else "<"
+    mine, new = f"{best}[{lane}]", f"{best}[{other}]"
+    earlier = f"({places}[{other}] < {places}[{lane}])"
+    nan, old = f"({new} != {new})", f"({mine} != {mine})"
+    same = f"(({new} == {mine}) | ({nan} & {old}))"
+    wins = f"{each.name}_wins"
+    write.line(f"{wins} = (({new} {sign} {mine}) | ({nan} & logical_not({old}))) | "
+               f"({same} & {earlier})", origin)  # fmt: skip
+    write.line(f"{places}[{lane}] = select({wins}, {places}[{other}], {places}[{lane}])", origin)
+    write.line(f"{best}[{lane}] = select({wins}, {new}, {mine})", origin)
+
+
+def _write_last_place(write: Writer, each: Accumulator, lane: str, origin: Origin) -> None:
+    """Fold the lanes that are left onto the first one."""
+    width = FOLDED // 2
+    while width:
+        write.line(f"for {lane} in range(u64({width})):", origin)
+        with write.indented():
+            _write_place_fold(write, each, lane, f"u64({width}) + {lane}", origin)
+        width //= 2
+    write.line(f"{each.name} = {each.name}_places[u64(0)]", origin)
+
+
+def _write_lane_place(write: Writer, reduce: Reduce, each: Accumulator, lane: str) -> None:
+    """One element of an argmax or argmin: better if larger (smaller), or the lane's first nan."""
+    best, new = f"{each.name}_lanes[{lane}]", f"{each.name}_new"
+    places, position = f"{each.name}_places[{lane}]", f"i64({reduce.domain[-1][0]})"
+    sign = ">" if each.reducer == "argmax" else "<"
+    wins = f"{each.name}_wins"
+    write.line(f"{new} = {_value_text(each)}", reduce.origin)
+    better = f"(({new} {sign} {best}) | ({new} != {new})) & ({best} == {best})"
+    write.line(f"{wins} = {better}", reduce.origin)
+    write.line(f"{places} = select({wins}, {position}, {places})", reduce.origin)
+    write.line(f"{best} = select({wins}, {new}, {best})", reduce.origin)
 
 
 def _balanced(each: Accumulator, parts: list[str]) -> str:
@@ -166,6 +226,9 @@ def write_lane_step(write: Writer, reduce: Reduce, lane: str, statement: WriteSt
     for each_statement in reduce.body:
         statement(each_statement)
     for each in reduce.accumulators:
+        if _finds_place(each):
+            _write_lane_place(write, reduce, each, lane)
+            continue
         slot = f"{each.name}_lanes[{lane}]"
         step = step_text(each.reducer, each.dtype, slot, _value_text(each))
         write.line(f"{slot} = {step}", reduce.origin)
