@@ -27,6 +27,7 @@ profiler    the older place of torch.profiler; so does it
 from minitorch2.autograd import graph, saving
 from minitorch2.autograd.anomaly import (
     detect_anomaly,
+    is_anomaly_check_nan_enabled,
     is_anomaly_enabled,
     set_detect_anomaly,
 )
@@ -68,6 +69,7 @@ __all__ = [
     "set_multithreading_enabled",
     "detect_anomaly",
     "graph",
+    "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
     "set_detect_anomaly",
     "Variable",

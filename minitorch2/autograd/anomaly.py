@@ -140,6 +140,12 @@ class set_detect_anomaly:
         state.modes = self.before
 
 
+def is_anomaly_check_nan_enabled() -> bool:
+    """Whether anomaly detection looks for nan; True where nothing was said."""
+    mode = active()
+    return mode is None or mode.check_nan
+
+
 def is_anomaly_enabled() -> bool:
     """Whether anomaly detection is on in this thread."""
     return active() is not None

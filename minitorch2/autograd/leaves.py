@@ -35,6 +35,18 @@ def _detached(gradient: Tensor) -> Tensor:
     return call(lookup("detach"), (gradient,))
 
 
+def zero_gradient(leaf: Tensor) -> None:
+    """Let the gradient be zero, in place, without the history it may have."""
+    gradient = leaf.grad
+    if gradient is None:
+        return
+    if gradient.grad_fn is not None:
+        gradient.detach_()
+    elif gradient.requires_grad:
+        gradient.requires_grad = False
+    gradient.zero_()
+
+
 def _accumulate_sparse(leaf: Tensor, gradient: Tensor) -> None:
     """Add where one of both is sparse: the sum is sparse if both are."""
     old = leaf._grad

@@ -179,7 +179,9 @@ class CopySlices(Node):
     def __init__(self, base: Tensor, steps: tuple, source: Tensor, window: Window | None = None):
         from_base, from_source = edge_of(base), edge_of(source)
         spec = Spec(base.layout.shape, base.dtype, base.device)
-        super().__init__("CopySlices", (from_base, from_source), (spec,), state.origin)
+        super().__init__(
+            "torch::autograd::CopySlices", (from_base, from_source), (spec,), state.origin
+        )
         self.steps, self.window = steps, window
         self.source = Spec(source.layout.shape, source.dtype, source.device)
 

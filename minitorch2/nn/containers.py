@@ -17,10 +17,10 @@ import itertools
 import operator
 import warnings
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from minitorch2.errors import ArgumentTypeError
+from minitorch2.errors import ArgumentTypeError, ArgumentValueError
 from minitorch2.nn.module import Module
 from minitorch2.nn.parameter import Parameter
 from minitorch2.tensors import Tensor
@@ -88,6 +88,31 @@ class Sequential(Module):
 
     def __add__(self, other: "Sequential") -> "Sequential":
         return Sequential(*self, *other)
+
+    def __iadd__(self, other: "Sequential") -> "Sequential":
+        return self.extend(other)
+
+    def __mul__(self, times: int) -> "Sequential":
+        self._check_times(times)
+        return Sequential(*list(self) * times)
+
+    __rmul__ = __mul__
+
+    def __imul__(self, times: int) -> "Sequential":
+        self._check_times(times)
+        return self.extend(list(self) * (times - 1))
+
+    def _check_times(self, times: Any) -> None:
+        if not isinstance(times, int):
+            raise TypeError(
+                f"unsupported operand type(s) for *: {type(self)} and {type(times)}: a number of "
+                "repetitions is expected"
+            )
+        if times <= 0:
+            raise ArgumentValueError(
+                f"Sequential * {times}",
+                f"Non-positive multiplication factor {times} for {type(self)}",
+            )
 
     def append(self, module: Module) -> "Sequential":
         """Add a module at the end."""
@@ -286,7 +311,7 @@ class ParameterList(Module):
         return self
 
     def extra_repr(self) -> str:
-        return _described(enumerate(self))
+        return _described(enumerate(self), lambda value: value.dtype)
 
 
 class ParameterDict(Module):
@@ -349,17 +374,17 @@ class ParameterDict(Module):
             self[name] = value
 
     def extra_repr(self) -> str:
-        return _described(self.items())
+        return _described(self.items(), Tensor.type)
 
 
-def _described(pairs: Iterable[tuple[Any, Any]]) -> str:
-    """One line for each entry, as torch prints them."""
+def _described(pairs: Iterable[tuple[Any, Any]], named: Callable) -> str:
+    """One line for each entry, as torch prints them; `named` gives the type of a tensor."""
     lines = []
     for name, value in pairs:
         if isinstance(value, Tensor):
             kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
             sizes = "x".join(str(size) for size in value.shape)
-            lines.append(f"  ({name}): {kind} containing: [{value.dtype} of size {sizes}]")
+            lines.append(f"  ({name}): {kind} containing: [{named(value)} of size {sizes}]")
         else:
             lines.append(f"  ({name}): Object of type: {type(value).__name__}")
     return "\n".join(lines)

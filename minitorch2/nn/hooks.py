@@ -112,6 +112,29 @@ def register_module_full_backward_pre_hook(hook: Callable) -> RemovableHandle:
     return _Each.kept("backward_pre", hook)
 
 
+def register_module_parameter_registration_hook(hook: Callable) -> RemovableHandle:
+    """Call `hook(module, name, parameter)` when a module gets one; another may be returned."""
+    return _Each.kept("parameter", hook)
+
+
+def register_module_module_registration_hook(hook: Callable) -> RemovableHandle:
+    """Call `hook(module, name, child)` when a module gets one; another may be returned."""
+    return _Each.kept("module", hook)
+
+
+def register_module_buffer_registration_hook(hook: Callable) -> RemovableHandle:
+    """Call `hook(module, name, buffer)` when a module gets one; another may be returned."""
+    return _Each.kept("buffer", hook)
+
+
+def registered(kind: str, module: Any, name: str, value: Any) -> Any:
+    """What a module gets in the place of `value`, after the hooks on every module have seen it."""
+    for hook in _every(kind):
+        changed = hook(module, name, value)
+        value = value if changed is None else changed
+    return value
+
+
 def call_with_hooks(module: Any, args: tuple, kwargs: dict) -> Any:
     """Run forward with every hook of the module around it."""
     result: Any = None

@@ -26,11 +26,25 @@ from typing import Any
 
 from minitorch2 import dtypes
 from minitorch2.__future__ import conversion
+from minitorch2.autograd.leaves import zero_gradient
 from minitorch2.autograd.modes import no_grad
 from minitorch2.devices import as_device
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, ModuleError
 from minitorch2.nn import module_state
-from minitorch2.nn.hooks import EVERY, HookRegistry, call_with_hooks
+from minitorch2.nn.hooks import (  # noqa: F401 - hooks on every module are asked for here
+    EVERY,
+    HookRegistry,
+    call_with_hooks,
+    register_module_backward_hook,
+    register_module_buffer_registration_hook,
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
+    registered,
+)
 from minitorch2.nn.parameter import Buffer, Parameter
 from minitorch2.swapping import swap_tensors
 from minitorch2.tensors import Tensor
@@ -138,10 +152,12 @@ class Module(HookRegistry):
         if isinstance(value, Parameter):
             self._forget(name, "_parameters")
             self.register_parameter(name, value)
+        elif name in self.__dict__.get("_parameters", ()):
+            self._set_other(name, value)
         elif isinstance(value, Module):
             self._forget(name, "_modules")
-            self._table("_modules")[name] = value
-        elif isinstance(value, Buffer):
+            self._table("_modules")[name] = registered("module", self, name, value)
+        elif isinstance(value, Buffer) and name not in self.__dict__.get("_modules", ()):
             self._forget(name, "_buffers")
             self.register_buffer(name, value, value.persistent)
         else:
@@ -176,7 +192,7 @@ class Module(HookRegistry):
                     "(torch.Tensor or None required)",
                     "make a tensor of it first: torch.tensor(value)",
                 )
-            own["_buffers"][name] = value
+            own["_buffers"][name] = registered("buffer", self, name, value)
         else:
             super().__setattr__(name, value)
 
@@ -226,6 +242,8 @@ class Module(HookRegistry):
                 f"Cannot assign non-leaf Tensor to parameter '{name}'",
                 "wrap a detached tensor: nn.Parameter(value.detach())",
             )
+        if param is not None:
+            param = registered("parameter", self, name, param)
         parts[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
@@ -239,7 +257,7 @@ class Module(HookRegistry):
                 "(torch Tensor or None required)",
                 "make a tensor of it first: torch.tensor(value)",
             )
-        parts[name] = tensor
+        parts[name] = registered("buffer", self, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -255,7 +273,7 @@ class Module(HookRegistry):
                 "give an nn.Module",
             )
         _check_name(self, name, "module", parts)
-        parts[name] = module
+        parts[name] = registered("module", self, name, module)
 
     def register_module(self, name: str, module: "Module | None") -> None:
         """The same as add_module."""
@@ -498,10 +516,10 @@ class Module(HookRegistry):
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the parameters' gradients (or set them to zero)."""
         for parameter in self.parameters():
-            if set_to_none or parameter.grad is None:
+            if set_to_none:
                 parameter.grad = None
             else:
-                parameter.grad = parameter.grad.detach() * 0
+                zero_gradient(parameter)
 
     # ---- saving, loading, printing -----------------------------------------------------------
 

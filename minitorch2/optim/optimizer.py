@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from minitorch2.autograd.graph import RemovableHandle
+from minitorch2.autograd.leaves import zero_gradient
 from minitorch2.autograd.modes import enable_grad, no_grad
 from minitorch2.creation import zeros
 from minitorch2.dispatch import is_compiling
@@ -72,7 +73,8 @@ def with_hooks(step: Callable) -> Callable:
 
     @functools.wraps(step)
     def hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
-        for hook in [*EVERY_PRE.values(), *self._step_pre_hooks.values()]:
+        own = vars(self)  # one that wraps another has none: its constructor was not called
+        for hook in [*EVERY_PRE.values(), *own.get("_step_pre_hooks", {}).values()]:
             changed = hook(self, args, kwargs)
             if changed is None:
                 continue
@@ -83,7 +85,7 @@ def with_hooks(step: Callable) -> Callable:
                 )
             args, kwargs = changed
         found = step(self, *args, **kwargs)
-        for hook in [*self._step_post_hooks.values(), *EVERY_POST.values()]:
+        for hook in [*own.get("_step_post_hooks", {}).values(), *EVERY_POST.values()]:
             hook(self, args, kwargs)
         return found
 
@@ -248,9 +250,8 @@ class Optimizer:
             for parameter in group["params"]:
                 if set_to_none:
                     parameter.grad = None
-                elif parameter.grad is not None:
-                    with no_grad():
-                        parameter.grad = parameter.grad.detach().zero_()
+                else:
+                    zero_gradient(parameter)
 
     def register_step_pre_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` before each step; it may return other arguments."""

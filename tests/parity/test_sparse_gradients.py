@@ -1,4 +1,4 @@
-"""Gradients of embeddings with sparse=True beside torch's: added up, seen by hooks, stepped with."""
+"""Gradients of embeddings with sparse=True beside torch's: added up, hooked, stepped with."""
 
 import pytest
 

@@ -56,10 +56,11 @@ def test_embedding_checks_its_indices():
         table(torch.tensor([3]))
 
 
-def test_sparse_embeddings_have_dense_gradients():
+def test_sparse_embeddings_have_sparse_gradients():
     table = nn.Embedding(3, 2, sparse=True)
     table(torch.tensor([0, 0])).sum().backward()
-    assert table.weight.grad.tolist() == [[2.0, 2.0], [0.0, 0.0], [0.0, 0.0]]
+    assert table.weight.grad.is_sparse and table.weight.grad._nnz() == 2
+    assert table.weight.grad.to_dense().tolist() == [[2.0, 2.0], [0.0, 0.0], [0.0, 0.0]]
 
 
 def test_a_linear_layer_of_the_wrong_width_says_what_it_expects():
