@@ -46,6 +46,7 @@ return_types     tuples with names, of functions with several results
 functions        other functions: extrema, comparisons, einsum, grids
 linalg           norms, factorizations, solutions
 special          functions of mathematics: torch.special
+masked           what a mask leaves: torch.masked
 factor_solutions solutions from factors, of tensors, of low rank
 fft              discrete Fourier transforms
 spectra          window functions, short-time Fourier transforms
@@ -147,6 +148,7 @@ from minitorch2 import (
     fft,
     func,
     linalg,
+    masked,
     mps,
     nn,
     optim,

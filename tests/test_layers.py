@@ -79,6 +79,7 @@ LAYERS = (
     "minitorch2.linalg",
     "minitorch2.factor_solutions",
     "minitorch2.special",
+    "minitorch2.masked",
     "minitorch2.fft",
     "minitorch2.array_functions",
     "minitorch2.version",
