@@ -24,7 +24,7 @@ from minitorch2.cli.rounding import arrays, copies, wide_input, widened
 from minitorch2.errors import Mt2Error
 from minitorch2.jit.ir.graph import Graph, Input, Node, Output, Value
 from minitorch2.jit.ir.interpreter import interpret
-from minitorch2.jit.passes.rebuild import Rebuilder, rebuild
+from minitorch2.jit.passes.rebuild import Rebuilder, rebuild, tensor_type
 from minitorch2.ops.table import CONTROL, lookup
 from minitorch2.tensors import wrap
 
@@ -74,7 +74,8 @@ def _symmetrized(rebuilder: Rebuilder, node: Node) -> tuple[Value, ...] | None:
         return None
     matrix, *rest = node.args
     other = rebuilder.add("transpose", (matrix, -2, -1), node, "slopes")
-    other = rebuilder.add("conjugate", (other,), node, "slopes")
+    if tensor_type(matrix).dtype.is_complex:
+        other = rebuilder.add("conjugate", (other,), node, "slopes")
     both = rebuilder.add("add", (matrix, other), node, "slopes")
     half = rebuilder.add("mul", (both, 0.5), node, "slopes")
     return rebuilder.keep(replace(node, args=(half, *rest)))

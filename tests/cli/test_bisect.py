@@ -6,12 +6,12 @@ import pytest
 
 import minitorch2 as torch
 from minitorch2.cli import bisection
-from minitorch2.cli.bisect import script_text
+from minitorch2.cli.bisect import place_of, script_text
 from minitorch2.cli.bisection import bisect
 from minitorch2.jit.ir.graph import Graph
 from minitorch2.jit.ir.parser import parse_graph
 from minitorch2.ops.table import lookup
-from tests.cli.commands import mt2
+from tests.cli.commands import mt2, python
 
 pytestmark = pytest.mark.numba
 
@@ -271,3 +271,90 @@ def test_the_command(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "train.py:loss_fn#0" in done.stdout.lower() or "LOSS_FN" in done.stdout
     assert "kernels compiled" in done.stdout and "BUG" not in done.stdout
+
+
+def test_a_script_that_fails_or_compiles_nothing_says_so_and_exits_with_2(tmp_path):
+    texts = {
+        "raises.py": "import torch\nraise ValueError('boom')\n",
+        "leaves.py": "import sys, torch\ntorch.compile(torch.sin)(torch.ones(3))\nsys.exit(3)\n",
+        "nothing.py": "import torch\nprint(torch.ones(3))\n",
+        "wrong_shape.py": "import torch\ntorch.compile(lambda x: x @ x)(torch.ones(2, 3))\n",
+    }
+    said = {
+        "raises.py": ("The script raised (ValueError)", "compiled no graph"),
+        "leaves.py": ("The script exited with 3", "1 compiled graph judged: nothing is wrong."),
+        "nothing.py": ("compiled no graph",),
+        "wrong_shape.py": ("The script raised (", "compiled no graph"),
+    }  # fmt: skip
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+        done = mt2("bisect", tmp_path / name, folder=tmp_path)
+        assert done.returncode == 2, (name, done.stdout, done.stderr)
+        assert all(words in done.stdout for words in said[name]), (name, done.stdout)
+
+
+PLANTED = """
+import torch
+from minitorch2.ops.table import lookup
+right = lookup("tanh").vjp
+lookup("tanh").vjp = lambda s, g: 0.9 * right(s, g)
+for size in (3, 4):
+    @torch.compile(dynamic=False)
+    def loss_fn(x):
+        return (x.tanh() * 2).sum()
+    loss_fn(torch.ones(size, requires_grad=True)).backward()
+"""
+
+
+def test_the_command_concludes_and_writes_a_script_for_each_wrong_graph(tmp_path):
+    (tmp_path / "train.py").write_text(PLANTED)
+    done = mt2("bisect", "--output", tmp_path / "small.py", tmp_path / "train.py", folder=tmp_path)
+    assert done.returncode == 1, done.stderr
+    for words in (
+        "WRONG: derivatives; the 2 stages before it are right.",
+        "tanh(%x)",
+        "train.py:9",
+        "minitorch2/ops",
+        "small_2.py",
+        "2 compiled graphs judged: 2 wrong.",
+    ):
+        assert words in done.stdout, done.stdout
+    for name in ("small.py", "small_2.py"):
+        alone = python(tmp_path / name, folder=tmp_path)
+        assert alone.returncode == 0, alone.stderr  # without the fault nothing is wrong
+        assert "derivatives" in alone.stdout
+
+
+def test_overflow_is_no_fault():
+    graph = parse_graph("graph f(%x: f32[3]) { %0: f32[3] = mul(%x, %x) return %0 }")
+    finding = bisect(graph, [torch.tensor([1e30, -2.0, float("inf")])], (True,))
+    assert finding.graph is None, list(map(str, finding.verdicts))
+
+
+@pytest.mark.parametrize(
+    "text, numbers",
+    [
+        ("%0: f32[3] = relu(%x)", [0.0, 1.0, -1.0]),
+        ("%0: f32[3] = sgn(%x)", [0.0, 0.0, 0.0]),
+        ("%0: f32[3] = abs(%x)", [0.0, 0.0, 2.0]),
+    ],
+)
+def test_no_derivative_is_judged_across_a_kink(text, numbers):
+    graph = parse_graph(f"graph f(%x: f32[3]) {{ {text} return %0 }}")
+    verdicts = {v.stage: v for v in bisect(graph, [torch.tensor(numbers)], (True,)).verdicts}
+    assert verdicts["derivatives"].ratio < 0.1
+
+
+def test_rows_that_read_one_triangle_are_judged_by_symmetric_changes(monkeypatch):
+    graph = parse_graph("graph f(%x: f64[3,3]) { %0: f64[3,3] = linalg_cholesky(%x) return %0 }")
+    matrix = torch.tensor([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 2.0]], dtype=torch.float64)
+    assert bisect(graph, [matrix], (True,)).graph is None
+    right = lookup("linalg_cholesky").vjp
+    monkeypatch.setattr(lookup("linalg_cholesky"), "vjp", lambda s, g: right(s, g) * 0.9)
+    assert wrong(bisect(graph, [matrix], (True,))) == "derivatives"
+
+
+def test_every_stage_has_a_place_to_look_in():
+    stages = [v.stage for v in (*found().verdicts, *found_in_training().verdicts)]
+    assert all(map(place_of, stages))
+    assert place_of("pass simplify_views") == "jit/passes/simplify_views.py"
