@@ -341,7 +341,8 @@ def _given(maker: Maker, argument: Any, narrow: bool) -> Any:
     seen = numpy.lib.stride_tricks.as_strided(
         argument.flat[argument.offset :], argument.shape, steps
     )
-    maker.arrays[-1] = numpy.array(seen).astype(dtype.numpy)
+    with numpy.errstate(over="ignore"):
+        maker.arrays[-1] = numpy.array(seen).astype(dtype.numpy)
     return value
 
 
