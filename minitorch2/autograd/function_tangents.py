@@ -75,7 +75,7 @@ class Call:
             found = self.cls.jvp(ctx, *tangents)
         finally:
             ctx._forward = None
-        return found if isinstance(found, (tuple, list)) else (found,)
+        return tuple(found) if isinstance(found, (tuple, list)) else (found,)
 
     def _check_count(self, found: tuple, outputs: list) -> None:
         if len(found) != len(outputs):

@@ -104,6 +104,7 @@ class Duals(Mode):
             return
         with below(self):
             if old is None:
+                assert tangent is not None
                 self.give_through(target, tangent)
             else:
                 call(lookup("copy_"), (old, 0 if tangent is None else tangent, False))

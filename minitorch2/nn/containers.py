@@ -374,7 +374,7 @@ class ParameterDict(Module):
             self[name] = value
 
     def extra_repr(self) -> str:
-        return _described(self.items(), Tensor.type)
+        return _described(self.items(), lambda value: value.type())
 
 
 def _described(pairs: Iterable[tuple[Any, Any]], named: Callable) -> str:

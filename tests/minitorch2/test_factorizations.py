@@ -67,8 +67,8 @@ def test_indefinite_matrices_are_solved_from_their_factors(size: int, hermitian:
     b = matrix(3, size, 2).to(a.dtype)
     if size == 1:
         a = a + 1
-    factors = torch.linalg.ldl_factor(a, hermitian=hermitian)
-    found = torch.linalg.ldl_solve(*factors, b, hermitian=hermitian)
+    packed, pivots = torch.linalg.ldl_factor(a, hermitian=hermitian)
+    found = torch.linalg.ldl_solve(packed, pivots, b, hermitian=hermitian)
     torch.testing.assert_close(a @ found, b)
     assert int(torch.linalg.ldl_factor_ex(torch.zeros(2, 2)).info) == 1
 

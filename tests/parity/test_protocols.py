@@ -86,13 +86,23 @@ def test_copies(program):
 # ---- results with names ------------------------------------------------------------------------
 
 MATRIX = [[2.0, 1.0], [1.0, 3.0]]
+ALONG = ("max", "min", "sort", "median", "nanmedian", "mode", "cummax", "cummin", "aminmax")
+FACTORS = (
+    "qr", "svd", "eigh", "eig", "slogdet", "lu", "lu_factor", "lu_factor_ex", "inv_ex",
+    "cholesky_ex", "ldl_factor", "ldl_factor_ex",
+)  # fmt: skip
+
+
+def along(name):
+    return lambda t: getattr(t, name)(t.tensor(MATRIX), dim=1)
+
+
+def factors(name):
+    return lambda t: getattr(t.linalg, name)(t.tensor(MATRIX))
+
+
 NAMED = {
-    **{
-        name: lambda t, name=name: getattr(t, name)(t.tensor(MATRIX), dim=1)
-        for name in (
-            "max", "min", "sort", "median", "nanmedian", "mode", "cummax", "cummin", "aminmax",
-        )
-    },
+    **{name: along(name) for name in ALONG},
     "topk": lambda t: t.topk(t.tensor(MATRIX), 1),
     "kthvalue": lambda t: t.kthvalue(t.tensor(MATRIX), 1),
     "frexp": lambda t: t.frexp(t.tensor(MATRIX)),
@@ -103,13 +113,7 @@ NAMED = {
     "triangular_solve": lambda t: t.triangular_solve(t.eye(2), t.tensor(MATRIX)),
     "lstsq": lambda t: t.linalg.lstsq(t.tensor(MATRIX), t.eye(2)),
     "solve_ex": lambda t: t.linalg.solve_ex(t.tensor(MATRIX), t.eye(2)),
-    **{
-        name: lambda t, name=name: getattr(t.linalg, name)(t.tensor(MATRIX))
-        for name in (
-            "qr", "svd", "eigh", "eig", "slogdet", "lu", "lu_factor", "lu_factor_ex", "inv_ex",
-            "cholesky_ex", "ldl_factor", "ldl_factor_ex",
-        )
-    },
+    **{f"linalg.{name}": factors(name) for name in FACTORS},
 }  # fmt: skip
 
 
