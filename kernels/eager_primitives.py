@@ -40,7 +40,8 @@ def primitive(name: str) -> Callable[[numpy.ndarray], numpy.ndarray]:
         if array.dtype != numpy.float32 and array.dtype != numpy.float64:
             wide = numpy.asarray(array, numpy.float32)
             return function(wide).astype(array.dtype)
-        dense = array if _is_dense(array) else numpy.ascontiguousarray(array)
+        dense = numpy.asarray(array)
+        dense = dense if _is_dense(dense) else numpy.ascontiguousarray(dense)
         result = numpy.empty_like(dense)
         if dense.size:
             launch = _launch(name, "f32" if dense.dtype == numpy.float32 else "f64")

@@ -30,7 +30,9 @@ class RowKernel:
 
     def __call__(self, *values: Any, out: numpy.ndarray | None = None) -> Any:
         """The row over its operands."""
-        kinds = _kinds(values, self.large)
+        first = values[0]
+        small = type(first) is numpy.ndarray and first.size < self.large
+        kinds = None if small else _kinds(values, self.large)
         if kinds is None or config.primitives == "numpy":
             found = self.usual(*values)
             if out is None:
