@@ -87,6 +87,13 @@ class Attempt:
         self.finished, self.resume = False, resume
         self.emitter: Emitter | None = None
 
+    def forget(self) -> None:
+        """Let go of everything but the program. The machine, its state and thousands of values
+        refer to each other, so that only the collector would find them, and much later."""
+        for part in (self.emitter, self.machine, self.state, self):
+            if part is not None:
+                vars(part).clear()
+
     def run(self) -> CapturedProgram:
         """The program, or what stopped the capture."""
         state = self.state

@@ -53,6 +53,7 @@ def capture(
         try:
             program = attempt.run()
             attempt.tell(program)
+            attempt.forget()
             return program
         except Exception as error:
             found = attempt.stopped(error)

@@ -13,6 +13,7 @@ import pytest
 
 import minitorch2 as torch
 from minitorch2 import compiling
+from minitorch2.jit.capture.program import capture
 from minitorch2.kernels.runtime import compile
 from minitorch2.kernels.runtime.compile import compile_kernel
 from minitorch2.kernels.runtime.signature import KernelSignature
@@ -162,3 +163,22 @@ def test_a_fork_while_other_threads_compile(tmp_path):
         env=os.environ | {"MT2_CACHE_DIR": str(tmp_path)},
     )  # fmt: skip
     assert (done.returncode, done.stderr, done.stdout) == (0, "", "done\n")
+
+
+def test_a_capture_leaves_nothing_to_the_collector():
+    """Thousands of values and the machine that refer to each other are gone without it."""
+    layers = torch.nn.Sequential(torch.nn.Linear(6, 6), torch.nn.ReLU(), torch.nn.LayerNorm(6))
+
+    def step(x):
+        total = {"loss": layers(x).sum(), "parts": [y * 2 for y in layers(x)]}
+        return total["loss"], tuple(total["parts"])
+
+    given = {"unit": "step", "resume": True}
+    capture(step, (torch.rand(3, 6),), {}, **given)  # what is kept for all captures
+    gc.collect()
+    gc.disable()
+    try:
+        program = capture(step, (torch.rand(3, 6),), {}, **given)
+        assert gc.collect() < 10 and program.graph.nodes
+    finally:
+        gc.enable()
