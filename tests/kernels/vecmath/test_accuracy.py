@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from minitorch2.kernels.vecmath.accuracy import BOUNDS
+from tests.kernels.vecmath import all_floats
+from tests.kernels.vecmath.all_floats import LAST, largest_error
 from tests.kernels.vecmath.kernels import compiled
 
 pytestmark = pytest.mark.numba
@@ -90,6 +92,19 @@ def test_f32_stays_within_its_bound(name):
     count = 20_000 if name in SLOW_REFERENCE else 500_000
     error, place = worst(name, samples(np.float32, BOUNDS[name].domain, count))
     assert error <= BOUNDS[name].f32, f"{error} ulps at {place}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", UNARY)
+def test_every_f32_stays_within_its_bound(name):
+    assert largest_error(name) <= BOUNDS[name].f32
+
+
+def test_the_sum_over_all_floats_sees_an_error(monkeypatch):
+    monkeypatch.setitem(LAST, "wrong", 1 << 20)
+    source = all_floats.SOURCE.replace("got = {name}(x)", "got = {name}(x) * f32(1.000001)")
+    monkeypatch.setattr(all_floats, "SOURCE", source.replace("{name}", "exp"))
+    assert 7 < largest_error("wrong") < 10
 
 
 @pytest.mark.skipif(not LONG_DOUBLE, reason="needs a long double of 64 bits")
