@@ -17,7 +17,7 @@ from minitorch2.jit.autodiff.control_flow import without_custom_gradients
 from minitorch2.jit.autodiff.functionalize import Functional, functionalize
 from minitorch2.jit.autodiff.joint import Joint, make_joint
 from minitorch2.jit.autodiff.partition import partition
-from minitorch2.jit.autodiff.rematerialize import rematerialize
+from minitorch2.jit.autodiff.rematerialize import fullest, rematerialize, with_lean_backward
 from minitorch2.jit.autodiff.runtime import CompiledProgram, Executable
 from minitorch2.jit.ir.graph import Graph, map_graphs
 from minitorch2.jit.ir.verify import verify
@@ -114,6 +114,9 @@ def _training(
     count = len(functional.graph.outputs)
     with phase("autodiff.partition"):
         halves = partition(joint, count, written, options.memory_budget, functional.held)
+        if options.memory_budget < 1.0:
+            whole = partition(joint, count, written, 1.0, functional.held)
+            halves = with_lean_backward(halves, fullest(whole.backward))
     _check(halves.forward)
     _check(halves.backward)
     emit("autodiff.partition", unit, halves, budget=options.memory_budget,

@@ -27,6 +27,7 @@ from itertools import islice
 
 from minitorch2.artifacts import Origin
 from minitorch2.jit.autodiff.costs import Costs
+from minitorch2.jit.autodiff.partition import Partition
 from minitorch2.jit.autodiff.saving import Problem, Reason, late, offers, reasons
 from minitorch2.jit.ir.graph import (
     Argument,
@@ -43,11 +44,14 @@ from minitorch2.jit.passes.effects import can_fail
 from minitorch2.ops.table import CREATION, POINTWISE, RANDOM, REDUCTION, VIEW, lookup
 
 MADE_BY = "rematerialize"
-ROUNDS = 8  # cuts at most
+ROUNDS = 8  # cuts at most, without a budget
+PATIENT = 32  # and with one
 HOPELESS = 1.5  # times the lowest peak so far: to keep even less makes it worse
 NEAR = 40  # a fraction of the nodes, 1/40: what is read again so soon stays
 FUSED = frozenset((POINTWISE, REDUCTION, CREATION, RANDOM, VIEW))
-WORTH = 0.02  # of the peak; less is not worth a round
+WORTH = 0.02  # of the peak; less is not worth a round without a budget
+LITTLE = 0.001  # and with one: layers have peaks of nearly the same height, each needs its round
+TOLERATED = 1.25  # times the peak without a budget, before values are computed again at any cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +76,46 @@ def rematerialize(graph: Graph, budget: float) -> Rematerialized:
     cheap = _lower(graph, None)
     if budget >= 1.0:
         return cheap
-    return _lower(graph, int(budget * cheap.peak_after))
+    limit = int(budget * cheap.peak_after)
+    return _lower(graph, limit, PATIENT, LITTLE)
 
 
-def _lower(graph: Graph, limit: int | None) -> Rematerialized:
+def with_lean_backward(halves: Partition, least: int) -> Partition:
+    """A partition under a budget whose backward does not hold at once all that it computes again.
+
+    Its second runs are run a third time where that keeps less alive: those that are cheap, and the
+    others too if more than about `least` bytes, the peak without a budget, would be alive.
+    """
+    lean = _lower(halves.backward, None, PATIENT, LITTLE)
+    if lean.peak_after > TOLERATED * least:
+        lean = _lower(lean.graph, least, PATIENT, LITTLE)
+    return replace(halves, backward=lean.graph, reasons=_renamed(halves, lean.graph))
+
+
+def _renamed(halves: Partition, lean: Graph) -> tuple[Reason, ...]:
+    """The reasons of a partition with the names that values have in another backward."""
+    kept = (node for node in lean.nodes if not _is_second_run(node) and node.op != "after")
+    old = (node for node in halves.backward.nodes if node.op != "after")
+    names = {
+        before: after
+        for one, other in zip(old, kept, strict=True)
+        for before, after in zip(one.results, other.results, strict=True)
+    }
+    return tuple(
+        each if each.saved else replace(each, value=names.get(each.value, each.value))
+        for each in halves.reasons
+    )
+
+
+def _lower(
+    graph: Graph, limit: int | None, rounds: int = ROUNDS, worth: float = WORTH
+) -> Rematerialized:
     """The graph cut until no more than `limit` bytes are alive, or until nothing is gained; without
     a limit, only what is cheap is computed again."""
     first = peak = fullest(graph)
     found: tuple[Reason, ...] = ()
     why: tuple[Reason, ...]
-    for number in range(ROUNDS):
+    for number in range(rounds):
         best, lowest, why = graph, peak, ()
         for changed, chosen in _cuts(graph, f"again{number}", limit is None):
             lower = fullest(changed)
@@ -89,7 +123,7 @@ def _lower(graph: Graph, limit: int | None) -> Rematerialized:
                 best, lowest, why = changed, lower, chosen
             if lower > HOPELESS * lowest or limit is not None and lower <= limit:
                 break
-        if lowest > peak * (1 - WORTH):
+        if lowest > peak * (1 - worth):
             break
         graph, peak, found = best, lowest, found + why
         if limit is not None and peak <= limit:
