@@ -274,7 +274,9 @@ def _bce_vjp(s, g):
 defop(
     "bit_entropy(Operand self, Operand target) -> Tensor",
     POINTWISE,
-    eager=lambda x, y: (y - 1) * numpy.maximum(_log1p(-x), -100) - y * numpy.maximum(_log(x), -100),
+    eager=lambda x, y: (
+        (y - 1) * numpy.maximum(_log1p(numpy.asarray(-x)), -100) - y * numpy.maximum(_log(x), -100)
+    ),
     expr="(target - 1) * maximum(log1p(-self), -100.0) - target * maximum(log(self), -100.0)",
     promote="float",
     saves="self target",
