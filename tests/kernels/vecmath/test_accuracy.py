@@ -1,7 +1,9 @@
 """The bounds of vecmath.accuracy hold over dense samples, and special values are right."""
 
 import math
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -112,6 +114,12 @@ def test_the_sum_over_all_floats_sees_an_error(monkeypatch):
 def test_f64_stays_within_its_bound(name):
     error, place = worst(name, samples(np.float64, BOUNDS[name].domain, 40_000))
     assert error <= BOUNDS[name].f64, f"{error} ulps at {place}"
+
+
+def test_the_table_of_the_documentation():
+    text = (Path(__file__).parents[3] / "docs" / "speed.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| ([\d.]+) \| ([\d.]+) \|$", text, re.M)
+    assert rows == [(name, str(each.f32), str(each.f64)) for name, each in BOUNDS.items()]
 
 
 @pytest.mark.parametrize("name", SLOW_REFERENCE)
