@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from minitorch2.jit import guards
-from minitorch2.jit.capture import attempt, protocols, side_effects, state
+from minitorch2.jit import class_series, guards
+from minitorch2.jit.capture import attempt, picking, protocols, side_effects, state
 from minitorch2.jit.capture.emit import Emitter
 from minitorch2.jit.capture.handlers import HANDLERS
 from minitorch2.jit.capture.interpreter import Machine
@@ -112,7 +112,14 @@ FAULTS |= {
     "tensors are not compared": silent(guards.TensorCheck, "difference"),
     "0.0 is -0.0": around(guards.SameFloat, "__call__", lambda f, self, v: float(self.text) == v),
     "shared memory is not seen": around(attempt, "written_apart", lambda f, *args: True),
+    "any class is like any other": around(class_series.Alike, "__call__", lambda f, *args: True),
+    "classes of a series are not told apart": silent(state.CaptureState, "_guard_relation"),
     # ---- side effects
+    "the class of the capture leaves": around(
+        Emitter, "made_class", lambda f, self, made: self.writer.bind(made.cls, made.cls.__name__)
+    ),
+    "a copy that is written stays a copy": silent(picking.Picking, "used"),
+    "a picked view leaves as a copy": silent(picking.Picking, "leaving"),
     "items of lists unrecorded": unrecorded(sequences.ListValue, "set_item"),
     "items of dicts unrecorded": unrecorded(mappings.DictValue, "set_item"),
     "deleted items unrecorded": unrecorded(mappings.DictValue, "delete_item"),

@@ -112,6 +112,7 @@ class GlobalsValue(Value):
 
     def has(self, machine: Machine, key: Value) -> bool:
         """Whether the module has a name."""
+        assert self.source is not None
         name = machine.key(key)
         if name in self.overlay:
             return self.overlay[name] is not None

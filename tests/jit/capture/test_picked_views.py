@@ -184,7 +184,7 @@ def done(fn, place, writes):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("fn", FUNCTIONS)
-def test_the_same_as_eager(fn, backend):
+def test_as_python_does_it(fn, backend):
     run = torch.compile(fn, backend=backend, options=OPTIONS.get(backend))
     writes = fn not in RAISING
     for place in (1, 0, 2, 1):
