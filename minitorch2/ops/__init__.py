@@ -49,6 +49,7 @@ indexing     what brackets mean
 ordering     copies in another memory format
 methods      Tensor methods that are no rows
 derived_methods  Tensor methods made of rows
+tensor_copies  copy, deepcopy and pickle of tensors
 memory_methods  Tensor methods about a tensor's memory
 fills        Tensor methods that fill with random numbers
 outputs      out= of functions

@@ -29,6 +29,7 @@ from minitorch2.ops import (
     overloads,
     segments,
     short_ways,
+    tensor_copies,
     view_copies,
 )
 from minitorch2.ops.aliases import ALIASES, IN_PLACE_FUNCTIONS
@@ -188,8 +189,8 @@ _METHODS: dict[str, Any] = {
     "__iter__": methods.iterate,
     "__repr__": methods.text,
     "__format__": methods.formatted,
-    "__deepcopy__": methods.deep_copy,
-    "__reduce_ex__": lambda self, protocol: methods.pickled(self),
+    "__deepcopy__": tensor_copies.deep_copy,
+    "__reduce_ex__": lambda self, protocol: tensor_copies.reduced(self),
     "__array__": methods.array_protocol,
     "item": methods.item,
     "new": methods.new,

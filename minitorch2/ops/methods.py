@@ -6,7 +6,6 @@ functions on the class beside the methods made from rows.
 Source: torch.Tensor's documentation.
 """
 
-import copy
 import weakref
 from typing import Any
 
@@ -30,7 +29,6 @@ from minitorch2.ops.creation import number_like
 from minitorch2.ops.ordering import ordered
 from minitorch2.ops.table import lookup
 from minitorch2.printing import tensor_text
-from minitorch2.storages import Storage
 from minitorch2.tensors import Size, Tensor, fake_tensor, wrap
 
 
@@ -354,65 +352,6 @@ def data_ptr(self: Tensor) -> int:
 def storage_offset(self: Tensor) -> int:
     """Where the first element lies in the storage, in elements."""
     return self.layout.offset
-
-
-def deep_copy(self: Tensor, memo: dict) -> Tensor:
-    """A leaf with its own memory, which copies of tensors that shared it share."""
-    if id(self) in memo:
-        return memo[id(self)]
-    if self.grad_fn is not None:
-        raise OperationError(
-            "deepcopy of a tensor with history",
-            "Only Tensors created explicitly by the user (graph leaves) support "
-            "the deepcopy protocol",
-            "detach() it first",
-        )
-    if state.modes or self.storage.block is None:
-        before = state.grad_enabled
-        state.grad_enabled = False
-        try:
-            fresh = _op("clone", self)
-        finally:
-            state.grad_enabled = before
-    else:
-        fresh = Tensor(_copied_storage(self.storage, memo), self.layout, self.dtype)
-    fresh.__class__ = type(self)
-    fresh._requires_grad = self._requires_grad
-    memo[id(self)] = fresh
-    if self._grad is not None:
-        fresh._grad = deep_copy(self._grad, memo)
-    fresh.__dict__.update(copy.deepcopy(self.__dict__, memo))
-    return fresh
-
-
-def _copied_storage(storage: Storage, memo: dict) -> Storage:
-    """The one copy of a storage that a deepcopy makes; x and x.data have two, of one block."""
-    made, block = ("storage", id(storage)), ("block", id(storage.block))
-    if made not in memo:
-        if block not in memo:
-            memo[block] = storage.bytes().copy()
-        memo[made] = Storage(storage.device, storage.nbytes, memo[block])
-    return memo[made]
-
-
-def pickled(self: Tensor) -> tuple:
-    """Pickle as a numpy array and the flags."""
-    array = numpy.array(self.detach().array, copy=True)
-    name = self.dtype.name
-    raw = array.view(numpy.uint16) if name == "bfloat16" else array
-    return rebuild, (type(self), raw, name, self._requires_grad, dict(self.__dict__))
-
-
-def rebuild(cls: type, array: numpy.ndarray, name: str, requires_grad: bool, extra: dict) -> Tensor:
-    """A tensor from what `pickled` returned."""
-    wanted = getattr(dtypes, name)
-    if array.dtype != wanted.numpy:
-        array = array.view(wanted.numpy)
-    tensor = wrap(array)
-    tensor.__class__ = cls
-    tensor._requires_grad = requires_grad
-    tensor.__dict__.update(extra)
-    return tensor
 
 
 def permute_property(self: Tensor) -> Tensor:
