@@ -47,6 +47,7 @@ functions        other functions: extrema, comparisons, einsum, grids
 linalg           norms, factorizations, solutions
 special          functions of mathematics: torch.special
 masked           what a mask leaves: torch.masked
+native_norms     normalizations that give their statistics too
 factor_solutions solutions from factors, of tensors, of low rank
 fft              discrete Fourier transforms
 spectra          window functions, short-time Fourier transforms
@@ -101,6 +102,7 @@ _made.__enter__()  # until the end of this file: what it makes stays
 
 from minitorch2 import autograd, random
 from minitorch2.artifacts import Event, Origin, Span
+from minitorch2.autograd.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from minitorch2.autograd.modes import (
     enable_grad,
     inference_mode,
@@ -258,6 +260,11 @@ from minitorch2.dtypes import (
     dtype,
     finfo,
     float,
+    float8_e4m3fn,
+    float8_e4m3fnuz,
+    float8_e5m2,
+    float8_e5m2fnuz,
+    float8_e8m0fnu,
     float16,
     float32,
     float64,
@@ -324,6 +331,12 @@ from minitorch2.functions import (
     vstack,
 )
 from minitorch2.interchange import asarray, from_dlpack, frombuffer, scalar_tensor
+from minitorch2.native_norms import (
+    constant_pad_nd,
+    native_batch_norm,
+    native_group_norm,
+    native_layer_norm,
+)
 from minitorch2.nn.functional import (
     adaptive_avg_pool1d,
     avg_pool1d,
@@ -439,6 +452,7 @@ _LAZY = {
     "futures": "minitorch2.futures",
     "Future": "minitorch2.futures",
     "fx": "minitorch2.fx",
+    "Stream": "minitorch2.cuda",
     "ScriptModule": "minitorch2.jit.scripting",
     "ScriptFunction": "minitorch2.jit.scripting",
     "compile": "minitorch2.compiling",

@@ -44,6 +44,8 @@ FOLDERS = {
     ).split(),
     "torch.distributed.rpc": ["api", "internal"],
 }
+# Classes that only describe: libraries make some while they are imported.
+DESCRIPTIONS = ("Shard", "Replicate", "Partial", "Placement")
 
 
 def _part(name: str) -> str | None:
@@ -70,6 +72,16 @@ class Absent:
         raise _refusal(f"{left_out.__module__}.{left_out.__name__}")
 
 
+class Description:
+    """Base of the classes that describe how a part that is left out would do something."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        self.given = args, kwargs
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}{self.given[0]}"
+
+
 def _refusing(place: str) -> Any:
     """A function that is left out; as a decorator it gives another that refuses."""
 
@@ -92,7 +104,8 @@ class AbsentModule(types.ModuleType):
         if name in FOLDERS.get(self.__name__, ()):
             return importlib.import_module(place)
         if name.lstrip("_")[:1].isupper():
-            made: Any = type(name, (Absent,), {"__module__": self.__name__, "__slots__": ()})
+            base = Description if name in DESCRIPTIONS else Absent
+            made: Any = type(name, (base,), {"__module__": self.__name__})
         else:
             made = _refusing(place)
         self.__dict__[name] = made

@@ -165,8 +165,16 @@ class Stream(_Absent):
     """A queue of work on a GPU: DeviceError."""
 
 
+class StreamContext(_Absent):
+    """A block whose work goes to a queue of a GPU: DeviceError."""
+
+
 class Event(_Absent):
     """A mark in a queue of work on a GPU: DeviceError."""
+
+
+class graph(_Absent):
+    """A block whose work is recorded on a GPU: DeviceError."""
 
 
 class CUDAGraph(_Absent):

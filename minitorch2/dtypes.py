@@ -32,6 +32,7 @@ class dtype:
         "is_complex",
         "differentiable",
         "is_signed",
+        "is_stored_only",
         "order",
     )
 
@@ -46,6 +47,7 @@ class dtype:
         self.is_complex = category == 3
         self.differentiable = category >= 2  # whether its tensors may require gradients
         self.is_signed = short not in ("u8", "bool")
+        self.is_stored_only = short.startswith("f8")  # converted, never computed with
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
@@ -80,6 +82,11 @@ TITLES = {
     "complex64": "ComplexFloat",
     "complex128": "ComplexDouble",
     "bool": "Bool",
+    "float8_e4m3fn": "Float8_e4m3fn",
+    "float8_e5m2": "Float8_e5m2",
+    "float8_e4m3fnuz": "Float8_e4m3fnuz",
+    "float8_e5m2fnuz": "Float8_e5m2fnuz",
+    "float8_e8m0fnu": "Float8_e8m0fnu",
 }
 BOOL, INTEGER, FLOATING, COMPLEX = 0, 1, 2, 3
 bool = dtype("bool", "bool", numpy.bool_, BOOL, 0)
@@ -94,13 +101,20 @@ float32 = dtype("float32", "f32", numpy.float32, FLOATING, 7)
 float64 = dtype("float64", "f64", numpy.float64, FLOATING, 8)
 complex64 = dtype("complex64", "c64", numpy.complex64, COMPLEX, 9)
 complex128 = dtype("complex128", "c128", numpy.complex128, COMPLEX, 10)
+# Numbers of eight bits: tensors of them are stored and converted; there are no other kernels.
+float8_e4m3fn = dtype("float8_e4m3fn", "f8e4m3fn", ml_dtypes.float8_e4m3fn, FLOATING, 6)
+float8_e5m2 = dtype("float8_e5m2", "f8e5m2", ml_dtypes.float8_e5m2, FLOATING, 6)
+float8_e4m3fnuz = dtype("float8_e4m3fnuz", "f8e4m3fnuz", ml_dtypes.float8_e4m3fnuz, FLOATING, 6)
+float8_e5m2fnuz = dtype("float8_e5m2fnuz", "f8e5m2fnuz", ml_dtypes.float8_e5m2fnuz, FLOATING, 6)
+float8_e8m0fnu = dtype("float8_e8m0fnu", "f8e8m0fnu", ml_dtypes.float8_e8m0fnu, FLOATING, 6)
+EIGHT_BITS = (float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu)
 float, double, half, short, int, long = float32, float64, float16, int16, int32, int64
 cfloat, cdouble = complex64, complex128
 
 REAL = (bool, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64)
 ALL = (*REAL, complex64, complex128)
-_BY_SHORT = {each.short: each for each in ALL}
-_BY_NUMPY = {each.numpy: each for each in ALL}
+_BY_SHORT = {each.short: each for each in (*ALL, *EIGHT_BITS)}
+_BY_NUMPY = {each.numpy: each for each in (*ALL, *EIGHT_BITS)}
 _OF_PYTHON = {
     builtins.bool: bool,
     builtins.int: int64,
@@ -237,7 +251,7 @@ class finfo:
             builtins.float(x) for x in (found.eps, found.max, found.min)
         )
         self.tiny = self.smallest_normal = builtins.float(found.smallest_normal)
-        self.resolution = builtins.float(found.resolution)
+        self.resolution = 1.0 if self.bits == 8 else builtins.float(found.resolution)
 
     def __repr__(self) -> str:
         names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")

@@ -272,6 +272,11 @@ class record_function(contextlib.ContextDecorator):
         self._blocks.close()
 
 
+def kineto_available() -> bool:
+    """Whether torch's tracer is there: no, profile() watches operations here."""
+    return False
+
+
 def schedule(
     *, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0
 ) -> Callable[[int], ProfilerAction]:

@@ -11,6 +11,7 @@ their storages are equal.
 Source: torch.UntypedStorage.
 """
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,6 +33,22 @@ class UntypedStorage:
             memory = Storage(device("cpu"), memory, block)
         self._memory = memory
 
+    @classmethod
+    def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> "UntypedStorage":
+        """A file's first `nbytes` bytes, mapped; what is written reaches the file where shared.
+
+        A shared file is made, or made longer, where that is needed; OSError where a file that is
+        not shared has fewer bytes.
+        """
+        if shared:
+            with open(filename, "ab") as file:
+                file.truncate(max(file.tell(), nbytes))
+        elif os.path.getsize(filename) < nbytes:
+            raise OSError(f"{filename} has fewer than {nbytes} bytes")
+        mode: Any = "r+" if shared else "c"
+        block = numpy.memmap(filename, numpy.uint8, mode, shape=(nbytes,)) if nbytes else None
+        return cls(0 if block is None else Storage(device("cpu"), nbytes, block))
+
     @property
     def device(self) -> device:
         """Where the memory lives."""
@@ -41,6 +58,12 @@ class UntypedStorage:
     def is_cuda(self) -> bool:
         """Whether it lives on a GPU."""
         return self.device.type == "cuda"
+
+    def untyped(self) -> "UntypedStorage":
+        """Itself: it has no dtype already."""
+        return self
+
+    _untyped = untyped  # the name that safetensors calls
 
     def data_ptr(self) -> int:
         """The address of the first byte; 0 where there is no memory."""

@@ -11,6 +11,7 @@ testing     backends that count and keep graphs
 eval_frame  optimize, run, and what is not torch.compiler's
 decorators  marks on functions and tensors
 backends    the registry of backends
+_trace_wrapped_higher_order_op  a context that libraries import
 
 Source: torch._dynamo's documentation.
 """

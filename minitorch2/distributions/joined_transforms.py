@@ -46,7 +46,7 @@ class CatTransform(Transform):
         pairs = zip(self.transforms, self._parts(x), strict=True)
         return cat([each(part) for each, part in pairs], self.dim)
 
-    def _invert(self, y: Any) -> Any:
+    def _inverse(self, y: Any) -> Any:
         pairs = zip(self.transforms, self._parts(y), strict=True)
         return cat([each.inv(part) for each, part in pairs], self.dim)
 
@@ -104,7 +104,7 @@ class StackTransform(Transform):
         pairs = zip(self.transforms, self._parts(x), strict=True)
         return stack([each(part) for each, part in pairs], self.dim)
 
-    def _invert(self, y: Any) -> Any:
+    def _inverse(self, y: Any) -> Any:
         pairs = zip(self.transforms, self._parts(y), strict=True)
         return stack([each.inv(part) for each, part in pairs], self.dim)
 
@@ -152,7 +152,7 @@ class CumulativeDistributionTransform(Transform):
     def _call(self, x: Any) -> Any:
         return self.distribution.cdf(x)
 
-    def _invert(self, y: Any) -> Any:
+    def _inverse(self, y: Any) -> Any:
         return self.distribution.icdf(y)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:

@@ -39,7 +39,7 @@ class Transform:
         if cache_size not in (0, 1):
             raise ValueError("cache_size must be 0 or 1")
         self._cache_size = cache_size
-        self._inverse: Any = None
+        self._inv: Any = None
         self._cached: tuple[Any, Any] = (None, None)
 
     @property
@@ -52,10 +52,10 @@ class Transform:
     @property
     def inv(self) -> Any:
         """The inverse transform."""
-        found = self._inverse() if self._inverse is not None else None
+        found = self._inv() if self._inv is not None else None
         if found is None:
             found = _InverseTransform(self)
-            self._inverse = weakref.ref(found)
+            self._inv = weakref.ref(found)
         return found
 
     @property
@@ -89,17 +89,17 @@ class Transform:
 
     def _inv_call(self, y: Any) -> Any:
         if self._cache_size == 0:
-            return self._invert(y)
+            return self._inverse(y)
         if y is self._cached[1]:
             return self._cached[0]
-        x = self._invert(y)
+        x = self._inverse(y)
         self._cached = x, y
         return x
 
     def _call(self, x: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no forward")
 
-    def _invert(self, y: Any) -> Any:
+    def _inverse(self, y: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no inverse")
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
@@ -205,7 +205,7 @@ class ExpTransform(_Plain):
     def _call(self, x: Any) -> Any:
         return x.exp()
 
-    def _invert(self, y: Any) -> Any:
+    def _inverse(self, y: Any) -> Any:
         return y.log()
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
@@ -240,7 +240,7 @@ class PowerTransform(Transform):
     def _call(self, x: Any) -> Any:
         return x.pow(self.exponent)
 
-    def _invert(self, y: Any) -> Any:
+    def _inverse(self, y: Any) -> Any:
         return y.pow(1 / self.exponent)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
@@ -264,7 +264,7 @@ class SigmoidTransform(_Plain):
         limits = finfo(x.dtype)
         return x.sigmoid().clamp(min=limits.tiny, max=1.0 - limits.eps)
 
-    def _invert(self, y: Any) -> Any:
+    def _inverse(self, y: Any) -> Any:
         limits = finfo(y.dtype)
         y = y.clamp(min=limits.tiny, max=1.0 - limits.eps)
         return y.log() - (-y).log1p()
@@ -283,7 +283,7 @@ class SoftplusTransform(_Plain):
     def _call(self, x: Any) -> Any:
         return softplus(x)
 
-    def _invert(self, y: Any) -> Any:
+    def _inverse(self, y: Any) -> Any:
         return (-y).expm1().neg().log() + y
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
@@ -300,7 +300,7 @@ class TanhTransform(_Plain):
     def _call(self, x: Any) -> Any:
         return x.tanh()
 
-    def _invert(self, y: Any) -> Any:
+    def _inverse(self, y: Any) -> Any:
         return y.atanh()
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
@@ -316,7 +316,7 @@ class AbsTransform(_Plain):
     def _call(self, x: Any) -> Any:
         return x.abs()
 
-    def _invert(self, y: Any) -> Any:
+    def _inverse(self, y: Any) -> Any:
         return y
 
 
@@ -368,7 +368,7 @@ class AffineTransform(Transform):
     def _call(self, x: Any) -> Any:
         return self.loc + self.scale * x
 
-    def _invert(self, y: Any) -> Any:
+    def _inverse(self, y: Any) -> Any:
         return (y - self.loc) / self.scale
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:

@@ -172,7 +172,7 @@ class IndependentTransform(Transform):
             raise ValueError("Too few dimensions on input")
         return self.base_transform(x)
 
-    def _invert(self, y: Any) -> Any:
+    def _inverse(self, y: Any) -> Any:
         if y.dim() < self.codomain.event_dim:
             raise ValueError("Too few dimensions on input")
         return self.base_transform.inv(y)
@@ -225,7 +225,7 @@ class ReshapeTransform(Transform):
     def _call(self, x: Any) -> Any:
         return x.reshape((*x.shape[: x.dim() - len(self.in_shape)], *self.out_shape))
 
-    def _invert(self, y: Any) -> Any:
+    def _inverse(self, y: Any) -> Any:
         return y.reshape((*y.shape[: y.dim() - len(self.out_shape)], *self.in_shape))
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
@@ -259,7 +259,7 @@ class SoftmaxTransform(_Plain):
         probs = (x - x.max(-1, True)[0]).exp()
         return probs / probs.sum(-1, True)
 
-    def _invert(self, y: Any) -> Any:
+    def _inverse(self, y: Any) -> Any:
         return y.log()
 
 
@@ -276,7 +276,7 @@ class StickBreakingTransform(_Plain):
         left = (1 - share).cumprod(-1)
         return padded_last(share, 0, 1, 1.0) * padded_last(left, 1, 0, 1.0)
 
-    def _invert(self, y: Any) -> Any:
+    def _inverse(self, y: Any) -> Any:
         before = y[..., :-1]
         left = (1 - before.cumsum(-1)).clamp(min=finfo(y.dtype).tiny)
         return before.log() - left.log() + self._offsets(before).log()
@@ -309,7 +309,7 @@ class LowerCholeskyTransform(_Plain):
     def _call(self, x: Any) -> Any:
         return x.tril(-1) + x.diagonal(dim1=-2, dim2=-1).exp().diag_embed()
 
-    def _invert(self, y: Any) -> Any:
+    def _inverse(self, y: Any) -> Any:
         return y.tril(-1) + y.diagonal(dim1=-2, dim2=-1).log().diag_embed()
 
 
@@ -323,7 +323,7 @@ class PositiveDefiniteTransform(_Plain):
         lower = LowerCholeskyTransform()(x)
         return matmul(lower, lower.mT)
 
-    def _invert(self, y: Any) -> Any:
+    def _inverse(self, y: Any) -> Any:
         return LowerCholeskyTransform().inv(y.cholesky())
 
 
@@ -340,7 +340,7 @@ class CorrCholeskyTransform(_Plain):
         partial = partial + eye(partial.shape[-1], dtype=partial.dtype)
         return partial * padded_last(left[..., :-1], 1, 0, 1.0)
 
-    def _invert(self, y: Any) -> Any:
+    def _inverse(self, y: Any) -> Any:
         left = 1 - (y * y).cumsum(-1)
         shifted = padded_last(left[..., :-1], 1, 0, 1.0)
         below, left_below = _vector(y, -1), _vector(shifted, -1)

@@ -198,6 +198,18 @@ def _set_attribute(target: Any, path: str, value: Any) -> None:
     _put(target, name, value)
 
 
+_copy_attr = _copy_attribute  # torch's name
+_USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"
+
+
+class _CodeOnlyModule(Module):
+    """The attributes of a GraphModule without its graph."""
+
+    def __init__(self, body: dict[str, Any]):
+        super().__init__()
+        self.__dict__ = body
+
+
 def _put(target: Any, name: str, value: Any) -> None:
     if isinstance(value, Tensor) and not isinstance(value, Parameter):
         target.register_buffer(name, value)

@@ -73,6 +73,9 @@ def _fan(tensor: Any, mode: str) -> int:
     return fans[mode.lower()]
 
 
+_calculate_correct_fan = _fan  # torch's name
+
+
 def _filled(tensor: Any, make: Callable[[], Any]) -> Any:
     with no_grad():
         return tensor.copy_(make())
@@ -102,14 +105,32 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Generator | None = None,
 ) -> Any:
-    """Fill with numbers from N(mean, std^2) limited to [a, b], by inverting the distribution."""
+    """Fill with numbers from N(mean, std^2) limited to [a, b].
+
+    Where the limits leave out few, those are drawn again, as torch does; else by inverting the
+    distribution.
+    """
 
     def below(x: float) -> float:
         return (1.0 + math.erf((x - mean) / std / math.sqrt(2.0))) / 2.0
 
     with no_grad():
+        if below(b) - below(a) > 0.3:
+            return _drawn_again(tensor, mean, std, a, b, generator)
         tensor.uniform_(2 * below(a) - 1, 2 * below(b) - 1, generator=generator)
         return tensor.erfinv_().mul_(std * math.sqrt(2.0)).add_(mean).clamp_(a, b)
+
+
+def _drawn_again(
+    tensor: Any, mean: float, std: float, a: float, b: float, generator: Generator | None
+) -> Any:
+    """Normal numbers; a whole draw anew for those that are not in [a, b], until all are."""
+    found = tensor.normal_(mean, std, generator=generator)
+    low, high = (tensor.new_tensor(limit).item() for limit in (a, b))  # as the dtype rounds them
+    while (outside := (found < low) | (found > high)).any():
+        fresh = tensor.new_empty(tensor.shape).normal_(mean, std, generator=generator)
+        found = public("where")(outside, fresh, found)
+    return tensor if found is tensor else tensor.copy_(found)
 
 
 def constant_(tensor: Any, val: float) -> Any:

@@ -72,7 +72,7 @@ def pointwise_dtypes(op: Op, args: Sequence[Any]) -> tuple[dtypes.dtype, dtypes.
         if type(each) is int:
             check_size(each)
     compute = dtypes.result_type(*operands)
-    if "bifc"[compute.category] not in op.accepts:
+    if "bifc"[compute.category] not in op.accepts or compute.is_stored_only:
         raise UnsupportedDtype(
             describe(op, args), unsupported(op.name, compute), "convert an operand first"
         )

@@ -19,7 +19,19 @@ from minitorch2.trees import (
     tree_structure,
     tree_unflatten,
 )
-from minitorch2.utils.pytree_nodes import SUPPORTED_NODES, LeafSpec, NodeDef, _get_node_type
+from minitorch2.utils.pytree_nodes import (
+    SUPPORTED_NODES,
+    LeafSpec,
+    MappingKey,
+    NodeDef,
+    _dict_flatten,
+    _dict_flatten_with_keys,
+    _dict_unflatten,
+    _get_node_type,
+    _is_leaf,
+    _list_flatten,
+    _list_unflatten,
+)
 
 PyTree = object
 
@@ -27,7 +39,14 @@ __all__ = [
     "SUPPORTED_NODES",
     "LeafSpec",
     "NodeDef",
+    "MappingKey",
+    "_dict_flatten",
+    "_dict_flatten_with_keys",
+    "_dict_unflatten",
     "_get_node_type",
+    "_is_leaf",
+    "_list_flatten",
+    "_list_unflatten",
     "PyTree",
     "TreeSpec",
     "_register_pytree_node",

@@ -55,6 +55,42 @@ def _joined(kind: Any, parts: Any, context: Any) -> Any:
 SUPPORTED_NODES = _Nodes()
 
 
+def _dict_flatten(value: dict) -> tuple[list[Any], list[Any]]:
+    """A dict's values, and its keys."""
+    return list(value.values()), list(value)
+
+
+def _dict_unflatten(values: Any, context: Any) -> dict:
+    """The dict of these keys and values."""
+    return dict(zip(context, values, strict=True))
+
+
+class MappingKey(NamedTuple):
+    """The place of a value in a dict."""
+
+    key: Any
+
+
+def _dict_flatten_with_keys(value: dict) -> tuple[list[tuple[MappingKey, Any]], list[Any]]:
+    """A dict's values beside their places, and its keys."""
+    return [(MappingKey(key), part) for key, part in value.items()], list(value)
+
+
+def _list_flatten(value: list) -> tuple[list[Any], None]:
+    """A list's parts."""
+    return list(value), None
+
+
+def _list_unflatten(values: Any, context: Any) -> list:
+    """The list of these parts."""
+    return list(values)
+
+
+def _is_leaf(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> bool:
+    """Whether a value is no container."""
+    return (is_leaf is not None and is_leaf(tree)) or _get_node_type(tree) not in SUPPORTED_NODES
+
+
 def _get_node_type(tree: Any) -> Any:
     """A container's key in SUPPORTED_NODES: its class, `namedtuple` for all named tuples."""
     named = isinstance(tree, tuple) and isinstance(getattr(type(tree), "_fields", None), tuple)

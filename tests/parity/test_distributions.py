@@ -44,3 +44,29 @@ def test_samples():
 def test_neither_or_both():
     with pytest.raises(ValueError):
         minitorch2.distributions.Categorical()
+
+
+def users_transform(t):
+    constraints = t.distributions.constraints
+
+    class Cube(t.distributions.Transform):
+        domain, codomain, bijective, sign = constraints.real, constraints.real, True, 1
+
+        def _call(self, x):
+            return x**3
+
+        def _inverse(self, y):
+            return y.sign() * y.abs().pow(1 / 3)
+
+        def log_abs_det_jacobian(self, x, y):
+            return (3 * x * x).log()
+
+    base = t.distributions.Normal(t.zeros(3), t.ones(3))
+    made = t.distributions.TransformedDistribution(base, [Cube()])
+    y = t.tensor([0.5, -2.0, 3.0])
+    return [made.log_prob(y), Cube().inv(y), Cube().inv.inv(y), made.cdf(y)]
+
+
+def test_transforms_of_users_have_the_methods_that_torch_asks_for():
+    for ours, theirs in zip(users_transform(minitorch2), users_transform(torch), strict=True):
+        assert ours.tolist() == pytest.approx(theirs.tolist(), rel=1e-5)

@@ -18,7 +18,7 @@ Source: Dong et al. 2024, "Flex Attention"; torch.nn.attention.flex_attention.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from minitorch2.creation import tensor
 from minitorch2.dtypes import bool as bool_dtype
@@ -26,6 +26,9 @@ from minitorch2.errors import ShapeError
 from minitorch2.ops.table import lookup
 
 _where, _range = lookup("where").public, lookup("range_").public
+
+
+_DEFAULT_SPARSE_BLOCK_SIZE = 128  # queries and keys of a block, unless told otherwise
 
 
 def _places(sizes: tuple[int, int, int, int]) -> tuple[Any, Any, Any, Any]:
@@ -115,12 +118,26 @@ def create_block_mask(
     Q_LEN: int,
     KV_LEN: int,
     device: Any = None,
-    BLOCK_SIZE: int | tuple[int, int] = 128,
+    BLOCK_SIZE: int | tuple[int, int] = _DEFAULT_SPARSE_BLOCK_SIZE,
     _compile: bool = False,
 ) -> BlockMask:
     """The mask that a function of batch, head, query and key places says."""
     size = BLOCK_SIZE if isinstance(BLOCK_SIZE, tuple) else (BLOCK_SIZE, BLOCK_SIZE)
     return BlockMask(mask_mod, (B or 1, H or 1, Q_LEN, KV_LEN), size)
+
+
+class AuxRequest(NamedTuple):
+    """What flex_attention is to return beside the result."""
+
+    lse: bool = False
+    max_scores: bool = False
+
+
+class AuxOutput(NamedTuple):
+    """For each row the logarithm of its sum of exponentials, and its largest score, [B, H, L]."""
+
+    lse: Any = None
+    max_scores: Any = None
 
 
 def flex_attention(
@@ -133,11 +150,14 @@ def flex_attention(
     enable_gqa: bool = False,
     return_lse: bool = False,
     kernel_options: Any = None,
+    *,
+    return_aux: "AuxRequest | None" = None,
 ) -> Any:
     """softmax(score_mod(query @ key.mT * scale)) @ value, where the mask allows it.
 
     `score_mod(score, batch, head, query place, key place)`. With `return_lse`, also the logarithm
-    of each row's sum of exponentials [B, H, L]. A row that may look at nothing gives zeros.
+    of each row's sum of exponentials [B, H, L]; with `return_aux` an AuxOutput of what it asks
+    for. A row that may look at nothing gives zeros.
     """
     if enable_gqa:
         repeats = query.shape[1] // key.shape[1]
@@ -159,4 +179,7 @@ def flex_attention(
     lse = scores.logsumexp(-1)
     weights = (scores - _where(lse == -math.inf, 0.0, lse).unsqueeze(-1)).exp()
     result = weights.to(value.dtype) @ value
+    if return_aux is not None:
+        highest = scores.amax(-1) if return_aux.max_scores else None
+        return result, AuxOutput(lse if return_aux.lse else None, highest)
     return (result, lse) if return_lse else result
