@@ -173,7 +173,7 @@ def symbol(name: str) -> Index:
 
 def as_index(value: "Index | int") -> Index:
     """Numbers become expressions; expressions stay."""
-    return value if type(value) is Index else constant(int(value))  # type: ignore[call-overload]
+    return value if isinstance(value, Index) else constant(int(value))
 
 
 def _wrapped(index: Index) -> str:
