@@ -101,6 +101,7 @@ LAYERS = (
     "minitorch2.subclasses",
     "minitorch2.sparse",
     "minitorch2.nn",
+    "minitorch2.native_norms",
     "minitorch2.spectra",
     "minitorch2.signal",
     "minitorch2.distributions",
