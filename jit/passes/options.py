@@ -11,7 +11,7 @@ The numerics contract, as every pass keeps it:
     "default"  rounding points and casts are eager's; only the order inside a sum may differ
     "eager"    the bits of eager on the CPU: elementwise code, views, random numbers, reductions
                (one order of summation for any number of threads), and products at the same thread
-               count
+               count; where several gradients of one value are added, their order may differ
     "fast"     sums may be reordered, operations contracted, casts left out; each change is listed
 
 Source: the levels are those of `-ffp-model` in clang: precise, strict, fast.

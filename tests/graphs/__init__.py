@@ -9,6 +9,7 @@
 making      a random graph and inputs for it: any op of the table, views, writes, random dtypes
 running     the graph under eager, aot_eager, interpreter, python, numba and others
 judging     what counts as a difference
+sizes       one artifact for several sizes of a graph
 counting    some seeds of work, and what they exercised
 shrinking   a failing graph made small, and a script that stands alone
 """
