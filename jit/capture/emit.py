@@ -258,7 +258,7 @@ class Emitter:
         return self._attributes(value, name)
 
     def _attributes(self, value: ObjectValue, name: str) -> str:
-        plain = value.cls.__setattr__ is object.__setattr__
+        plain = not isinstance(value.cls.__setattr__, types.FunctionType)
         for attribute, held in value.attributes.items():
             if held is None:
                 continue

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import collections
 import re
+import types
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +63,7 @@ class Effects:
     def set_attribute(self, target: Value, name: str, value: Value | None) -> None:
         """Record `target.name = value` (None deletes it)."""
         cls = target.python_type()
-        plain = cls.__setattr__ is object.__setattr__ or name == "grad"
+        plain = not isinstance(cls.__setattr__, types.FunctionType) or name == "grad"
         if value is None:
             self.record(
                 target, f"del {{0}}.{name}" if plain else f"object_delattr({{0}}, {name!r})"

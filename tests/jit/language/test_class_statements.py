@@ -8,6 +8,7 @@ import dataclasses
 import enum
 import functools
 import sys
+import threading
 import typing
 
 import pytest
@@ -775,6 +776,18 @@ def metaclasses(x):
         pass
 
     return Local.extra, x + 1
+
+
+@program(breaks=True, again=True)
+def of_a_native_class_with_attributes(x):
+    class Mine(threading.local):
+        kind = 1
+
+    own = Mine()
+    own.x = x
+    own.y = own.x + 1
+    del own.x
+    return own.y, hasattr(own, "x"), own.kind
 
 
 @program
