@@ -453,6 +453,7 @@ _LAZY = {
     "Future": "minitorch2.futures",
     "fx": "minitorch2.fx",
     "Stream": "minitorch2.cuda",
+    "_parse_to": "minitorch2.nn.placing",
     "ScriptModule": "minitorch2.jit.scripting",
     "ScriptFunction": "minitorch2.jit.scripting",
     "compile": "minitorch2.compiling",

@@ -3,6 +3,7 @@
 Files, in reading order:
 
 parameter       tensors that register themselves in a Module
+placing         where a module goes
 module          Module: the tree of layers
 hooks           functions called around forward and backward
 module_state    state dicts, saved and loaded

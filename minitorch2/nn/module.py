@@ -28,7 +28,6 @@ from minitorch2 import dtypes
 from minitorch2.__future__ import conversion
 from minitorch2.autograd.leaves import zero_gradient
 from minitorch2.autograd.modes import no_grad
-from minitorch2.devices import as_device
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, ModuleError
 from minitorch2.nn import module_state
 from minitorch2.nn.hooks import (  # noqa: F401 - hooks on every module are asked for here
@@ -46,6 +45,7 @@ from minitorch2.nn.hooks import (  # noqa: F401 - hooks on every module are aske
     registered,
 )
 from minitorch2.nn.parameter import Buffer, Parameter
+from minitorch2.nn.placing import _parse_to
 from minitorch2.swapping import swap_tensors
 from minitorch2.tensors import Tensor
 
@@ -427,15 +427,7 @@ class Module(HookRegistry):
 
         `memory_format` orders the elements of those of 4 or 5 dimensions.
         """
-        wanted, where = kwargs.get("dtype"), kwargs.get("device")
-        order = kwargs.get("memory_format")
-        for value in args:
-            if isinstance(value, dtypes.dtype):
-                wanted = value
-            elif isinstance(value, Tensor):
-                wanted, where = value.dtype, value.device
-            elif not isinstance(value, bool):
-                where = as_device(value)
+        where, wanted, _, order = _parse_to(*args, **kwargs)
         if wanted is not None and not wanted.differentiable:
             raise ArgumentTypeError(
                 f"{type(self).__name__}.to({wanted})",
@@ -582,7 +574,9 @@ class Module(HookRegistry):
         return f"{self._get_name()}(\n  " + "\n  ".join(lines + children) + "\n)"
 
 
-_IncompatibleKeys = module_state.IncompatibleKeys  # the name it has in torch
+# The names they have in torch.
+_IncompatibleKeys = module_state.IncompatibleKeys
+_EXTRA_STATE_KEY_SUFFIX = module_state.EXTRA
 
 
 def _check_name(module: Module, name: str, kind: str, parts: dict) -> None:

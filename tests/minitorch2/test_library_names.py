@@ -24,6 +24,8 @@ from torch.distributions.utils import _standard_normal, _sum_rightmost, lazy_pro
 from torch.fx.graph_module import _CodeOnlyModule, _USER_PRESERVED_ATTRIBUTES_KEY, _copy_attr
 from torch.nn.attention.flex_attention import AuxRequest, _DEFAULT_SPARSE_BLOCK_SIZE
 from torch.nn.init import _calculate_correct_fan
+from torch.nn.modules.module import _EXTRA_STATE_KEY_SUFFIX
+from torch._C._nn import _parse_to
 from torch.nn.modules.instancenorm import _InstanceNorm
 from torch.profiler import kineto_available
 from torch.utils._pytree import SUPPORTED_NODES, LeafSpec, TreeSpec, _dict_flatten, _get_node_type
