@@ -21,8 +21,7 @@ from typing import Any
 import numpy
 
 sys.path.insert(0, str(Path(__file__).parent))
-from peak_memory import MODELS, make_step  # noqa: E402 - a script beside this one
-
+peak_memory = importlib.import_module("peak_memory")  # a script beside this one
 SIZES = ((128, 64), (128, 256), (1024, 512))
 ROUND_SECONDS = 0.01
 OPERATIONS = {
@@ -125,9 +124,12 @@ def main() -> None:
                 for grad in (False, True)
             ]  # fmt: skip
             print(f"{size[0]:5} x {size[1]:4} {name:16} {cells[0]}  {cells[1]}", flush=True)
-    for model in MODELS:
+    for model in peak_memory.MODELS:
         if not only or model in only:
-            steps = {n: make_step(lib, model, "AdamW", small=False) for n, lib in libraries.items()}
+            steps = {
+                n: peak_memory.make_step(lib, model, "AdamW", small=False)
+                for n, lib in libraries.items()
+            }
             print(f"step of {model:20} {compared(steps, given.rounds)}", flush=True)
 
 
