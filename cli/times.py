@@ -83,7 +83,7 @@ def rows(cold: Timing, warm: Timing) -> list[tuple[str, ...]]:
     """The table's lines: stages in order, then compiling as a whole and the script."""
     names = sorted({*cold["phases"], *warm["phases"]}, key=place)
     totals = [sum(run["phases"].values()) for run in (cold, warm)]
-    lines = []
+    lines: list[tuple[str, ...]] = []
     for name in names:
         seconds = cold["phases"].get(name)
         share = "" if seconds is None else f"{100 * seconds / totals[0]:.0f} %"

@@ -113,7 +113,8 @@ def _sizes(chain: list[Value]) -> list[int] | None:
     if not all(map(_is_matrix, chain)):
         return None
     found = [tensor_type(chain[0]).shape[0], *(tensor_type(each).shape[1] for each in chain)]
-    return [int(size) for size in found] if all(isinstance(size, int) for size in found) else None
+    known = [size for size in found if isinstance(size, int)]
+    return known if len(known) == len(found) else None
 
 
 def _best(sizes: list[int]) -> tuple[int, dict[tuple[int, int], int]]:

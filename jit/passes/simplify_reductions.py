@@ -123,7 +123,7 @@ class _Reduction:
         again = [dim for dim in self.dims if shape[dim] != self.type.shape[dim]]
         if not again or 0 in self.type.shape or not self.allowed("a sum of equal elements"):
             return None
-        count = math.prod(self.type.shape[dim] for dim in again)  # type: ignore[misc]
+        count = math.prod(self.type.shape[dim] for dim in again)
         note(f"{self.node.op} of {count} equal elements each", self.node, not self.exact)
         found = base
         rest = tuple(dim for dim in self.dims if shape[dim] != 1)

@@ -42,7 +42,7 @@ class Trials:
             found = self._loops[frame] = Loops(self.program, frame)
         return found
 
-    def check(self, frame: Frame, nests: Sequence[Nest], stored: Sequence[Nest]) -> None:
+    def check(self, frame: Frame, nests: list[Nest], stored: list[Nest]) -> None:
         """Raise Refused unless the nests can share the loops of the frame."""
         writes = any(nest.result in self.program.targets for nest in stored)
         if any(nest.steps for nest in nests):
@@ -98,12 +98,12 @@ class Loops:
             if element in seen or element in folded:
                 continue
             seen.add(element)
-            nest = made.get(element[0])
-            if nest is None:
+            maker = made.get(element[0])
+            if maker is None:
                 continue
-            if nest.reducer:
+            if maker.reducer:
                 raise Refused("it reads a reduction's result at another row")
-            pending += self.sources_of(nest, element)
+            pending += self.sources_of(maker, element)
         return {element for element in seen if element[0] not in made}
 
     def fold(self, nest: Nest) -> Element:
