@@ -145,7 +145,8 @@ def generate(graph: Graph, plan: Plan, options: KernelOptions, unit: str = "") -
         sources = kernel_sources(plan)
     if options.executor == "numba" and config.cuda != "sim":
         with phase("machine code"):
-            compile_kernels((source.text, source.signature) for source in sources)
+            requests = [(source.text, source.signature) for source in sources]
+            _compiled = compile_kernels(requests)  # until the launches below hold them
     source = iter(sources)
     meter = Meter() if wants("runtime.launches") else None
     run: Callable[..., Any]
