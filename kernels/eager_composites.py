@@ -85,7 +85,8 @@ def captured(op: Op, args: tuple) -> Graph:
         given.append(value)
     for result in builder.add(op.name, tuple(given)):
         assert isinstance(result.type, TensorType)
-        builder.output(result, contiguous_strides(result.type.shape))
+        lengths: Any = result.type.shape
+        builder.output(result, contiguous_strides(lengths))
     builder.assumptions = [guard.condition for guard in environment.guards]
     return builder.build()
 

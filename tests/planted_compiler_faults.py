@@ -24,8 +24,8 @@ from minitorch2.jit.ir.graph import Graph, Value
 from minitorch2.jit.passes import pipeline as passes
 from minitorch2.kernels.schedule import fusion, program
 from minitorch2.ops.table import lookup
-from tests.graphs.making import Case, make, tensors
 from tests.graphs.judging import Refused, differences
+from tests.graphs.making import Case, make, tensors
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 KERNELS = tuple(title for _, title in bisection.EXECUTORS)

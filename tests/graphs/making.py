@@ -120,7 +120,9 @@ class Maker:
 
     def attempt(self, make: Callable[["Maker"], None]) -> None:
         """One call; nothing where it is refused."""
-        growing = (self.builder.nodes, self.builder.inputs, self.arrays, self.flags, self.pool)
+        builder = self.builder
+        growing: list[list] = []
+        growing += [builder.nodes, builder.inputs, self.arrays, self.flags, self.pool]
         counts = [len(each) for each in growing]
         try:
             make(self)

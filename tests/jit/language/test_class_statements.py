@@ -270,7 +270,8 @@ def special_methods(x):
     three = Money(1) + Money(2)
     with Money(1) as one:
         raise ValueError
-    return (three == Money(3), repr(three), len(three), list(three), three(x), max(one, three) is three,
+    return (three == Money(3), repr(three), len(three), list(three), three(x),
+            max(one, three) is three,
             {three: 1}[Money(3)], three.missing, sorted([three, one])[0] is one)  # fmt: skip
 
 
@@ -480,8 +481,9 @@ def enums(x):
         B = enum.auto()
         AB = A | B
 
-    return (Color.RED.times(x), Color("b").low, Color.ALSO_RED is Color.RED, Color.RED, [c.name for c in Color],
-            Level.HIGH > Level.LOW, Level.HIGH + 1, (Flags.A | Flags.B) is Flags.AB, len(Color), Color["BLUE"] is Color.BLUE)  # fmt: skip
+    return (Color.RED.times(x), Color("b").low, Color.ALSO_RED is Color.RED, Color.RED,
+            [c.name for c in Color], Level.HIGH > Level.LOW, Level.HIGH + 1,
+            (Flags.A | Flags.B) is Flags.AB, len(Color), Color["BLUE"] is Color.BLUE)  # fmt: skip
 
 
 @program
