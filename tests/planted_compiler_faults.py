@@ -4,14 +4,16 @@
 
 In: nothing, or parts of the names of faults. Out: a line for each: the first random graph that is
 wrong, and the stage and node that `mt2 bisect` names for it; the exit status is 1 when one was
-missed, or a stage was named in which it was not planted. A wrong derivative is wrong in eager too:
-there the judge is bisect itself, which compares with differences.
+missed, or a stage or node was named in which it was not planted. A wrong derivative is wrong in
+eager too: there the judge is bisect itself, which compares with differences, and the calls of the
+row's own samples come before the random graphs.
 """
 
 import argparse
+import itertools
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +27,8 @@ from minitorch2.jit.passes import pipeline as passes
 from minitorch2.kernels.schedule import fusion, program
 from minitorch2.ops.table import lookup
 from tests.graphs.judging import Refused, differences
-from tests.graphs.making import Case, make, tensors
+from tests.graphs.making import Case, called, make, tensors
+from tests.op_samples import samples
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 KERNELS = tuple(title for _, title in bisection.EXECUTORS)
@@ -34,10 +37,12 @@ BACKENDS = ("interpreter", "python")
 
 @dataclass(frozen=True)
 class Fault:
-    """How it is planted, and the stages of which bisect may name any."""
+    """How it is planted, the stages of which bisect may name any, and the row whose derivative is
+    wrong, if one is."""
 
     plant: Plant
     stages: tuple[str, ...]
+    row: str = ""
 
 
 def vjp(op: str, change: Callable[[Any, Any], Any]) -> Fault:
@@ -48,7 +53,7 @@ def vjp(op: str, change: Callable[[Any, Any], Any]) -> Fault:
         assert right is not None
         patch.setattr(lookup(op), "vjp", lambda s, *g: change(s, right(s, *g)))
 
-    return Fault(plant, ("derivatives",))
+    return Fault(plant, ("derivatives",), op)
 
 
 def in_pass(name: str, op: str, change: Callable[[tuple], tuple]) -> Fault:
@@ -176,16 +181,29 @@ def tried(fault: Fault, graphs: int) -> tuple[str, bool]:
     """What came of a fault, and whether it was found and located."""
     with pytest.MonkeyPatch.context() as patch:
         fault.plant(patch)
-        for seed in range(graphs):
-            case = make(seed)
+        for title, case in itertools.chain(_samples(fault), _drawn(graphs)):
             found = _wrong(case, fault)
             if found is None:
                 continue
             stage, node = found
-            good = stage in fault.stages
+            good = stage in fault.stages and (not fault.row or f" = {fault.row}(" in node)
             place = f"{stage}, {node}" if node else stage
-            return f"graph {seed}: {'' if good else 'NOT WHERE IT IS: '}{place}", good
+            return f"{title}: {'' if good else 'NOT WHERE IT IS: '}{place}", good
     return f"MISSED by {graphs} graphs", False
+
+
+def _samples(fault: Fault) -> Iterator[tuple[str, Case]]:
+    """The calls of the row whose derivative is wrong, with gradients."""
+    row = lookup(fault.row) if fault.row else None
+    for number, sample in enumerate(samples(row) if row is not None else ()):
+        case = None if row is None or sample.fails else called(row, sample, False)
+        if case is not None:
+            flags = tuple(array.dtype.kind == "f" for array in case.arrays)
+            yield f"sample {number}", replace(case, flags=flags)
+
+
+def _drawn(graphs: int) -> Iterator[tuple[str, Case]]:
+    return ((f"graph {seed}", make(seed)) for seed in range(graphs))
 
 
 def _wrong(case: Case, fault: Fault) -> tuple[str, str] | None:

@@ -183,6 +183,8 @@ def _argument(maker: Maker, parameter: Any, args: list[Any], numbers: bool) -> A
             return draw.choice(NUMBERS) if number else maker.tensor()
         case "Scalar" | "float":
             return draw.choice(NUMBERS)
+        case "int" if parameter.name == "itemsize":  # that of the first: no choice of a caller
+            return _type(first).dtype.itemsize if first is not None else 1
         case "int":
             return draw.randint(-ndim, max(ndim - 1, 0)) if "dim" in parameter.name else (
                 draw.randint(0, 3))  # fmt: skip
@@ -360,15 +362,17 @@ def make(seed: int) -> Case:
 
 
 def called(op: Op, sample: Sample, narrow: bool) -> Case | None:
-    """The call of a sample alone, without gradients; None if it is not of dtypes drawn here.
-    `narrow`: in float32 where the sample is in float64."""
+    """The call of a sample alone, without gradients; None if it is not of dtypes drawn here. What
+    a view shows is copied: a graph has no other result of its own then. `narrow`: in float32 where
+    the sample is in float64."""
     if not _is_fit(sample):
         return None
     maker = Maker(0)
     args = tuple(_given(maker, each, narrow) for each in sample.args)
     named = {name: _given(maker, each, narrow) for name, each in sample.kwargs.items()}
     try:
-        maker.builder.output(maker.add(op.name, *op.bind(*args, **named)))
+        found = maker.add(op.name, *op.bind(*args, **named))
+        maker.builder.output(maker.add("clone", found) if op.kind == VIEW else found)
     except REFUSED:
         return None
     return Case(0, maker.builder.build(), tuple(maker.arrays), (False,) * len(maker.arrays))
