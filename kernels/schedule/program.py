@@ -299,7 +299,10 @@ def _permutation(program: Program, value: Value, root: Value) -> tuple[int, ...]
     _, place = program.resolve(value, index, ranges)
     if set(place) != set(index) or len(place) != len(index):
         return None
-    return tuple(index.index(part) for part in place)
+    order = tuple(index.index(part) for part in place)
+    # A slice from the first element on has the place of the whole, but not its sizes.
+    whole = tuple(shape_of(value)[axis] for axis in order) == shape_of(root)
+    return order if whole else None
 
 
 def _is_reshape(program: Program, value: Value, root: Value) -> bool:

@@ -170,3 +170,36 @@ def test_a_product_of_infinities_is_silent_as_eager_is(dtype):
     run = compile_graph(graph, KernelOptions(executor="python"))
     (found,) = run([x, minitorch2.zeros_like(x)])
     assert found.isnan().all()
+
+
+PARTS = [
+    (6, 1, "slice(%0, 1, 0, 1)"),
+    (6, 2, "slice(%0, 1, 0, 2)"),
+    (1, 4, "slice(%0, 0, 0, 1)"),
+    (3, 4, "slice(%0, 0, 0, 3)"),
+    (4, 1, "slice(%1, 1, 0, 1)"),
+    (2, 6, "slice(%1, 0, 0, 2)"),
+    (4, 6, "transpose(%0, 0, 1)"),
+]
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("row_major", [True, False])
+@pytest.mark.parametrize(("rows", "columns", "part"), PARTS)
+def test_a_returned_part_of_a_product_leaves_the_product_whole(
+    rows, columns, part, row_major, executor
+):
+    strides = f"{columns},1" if row_major else f"1,{rows}"
+    graph = parse_graph(
+        "graph f(%x: f32[6,3], %y: f32[3,4]) {\n"
+        "  %0: f32[6,4] = matmul(%x, %y)\n"
+        "  %1: f32[4,6] = transpose(%0, 0, 1)\n"
+        f"  %2: f32[{rows},{columns}] = {part}\n"
+        "  %3: f32[6,4] = mul(%0, 2)\n"
+        f"  return %2: strides({strides}), %3\n"
+        "}"
+    )
+    inputs = [floats(6, 3), floats(3, 4)]
+    found = compile_graph(graph, KernelOptions(executor=executor))(inputs)
+    assert_close(found, interpret(graph, inputs))
+    assert f"({strides})" == str(found[0].layout.strides).replace(" ", "")
