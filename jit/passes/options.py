@@ -11,8 +11,18 @@ The numerics contract, as every pass keeps it:
     "default"  rounding points and casts are eager's; only the order inside a sum may differ
     "eager"    the bits of eager on the CPU: elementwise code, views, random numbers, reductions
                (one order of summation for any number of threads), and products at the same thread
-               count; where several gradients of one value are added, their order may differ
+               count; gradients too, because the joint graph adds them in the engine's order
     "fast"     sums may be reordered, operations contracted, casts left out; each change is listed
+
+Three things are outside of "eager":
+
+- A compiled function is one step of the backward. What comes from elsewhere to the gradient of an
+  input, or of memory that a result shares with an input or another result, is added to the sum of
+  what comes from inside; eager adds one after the other.
+- Rows made of others (batch_norm, std, cross_entropy, ...) on tensors of 8,192 elements or more
+  are one program in eager, whose sums may have another order (backends/composite_programs.py).
+- A sum of float32 goes through memory as it lies, and a value that eager keeps in another order
+  than the row-major one may be row-major in the compiled code.
 
 Source: the levels are those of `-ffp-model` in clang: precise, strict, fast.
 """

@@ -6,6 +6,7 @@ import numpy
 import pytest
 
 import minitorch2 as torch
+import minitorch2.nn.functional as functional
 from minitorch2.artifacts import subscribe
 from minitorch2.config import config
 from minitorch2.ops.table import POINTWISE, all_ops
@@ -97,6 +98,45 @@ def test_eager_numerics_for_any_number_of_threads(size):
                     assert torch.equal(one, other)
         finally:
             torch.set_num_threads(before)
+
+
+def _used_often(x, w):
+    hidden = x * w
+    return hidden.exp() + hidden.sin() * x - hidden / (1 + x * x) + x.tanh() * hidden
+
+
+LARGE = {  # of more than 8,192 elements eager runs rows made of others as one program
+    "used often": _used_often,
+    "softmax": lambda x, w: torch.softmax(x * w, -1) * x,
+    "log_softmax": lambda x, w: functional.log_softmax(x * w, -1) * x,
+    "layer_norm": lambda x, w: functional.layer_norm(x * w, w.shape, w, w) + x,
+    "rms_norm": lambda x, w: functional.rms_norm(x * w, w.shape, w) * w,
+    "gelu": lambda x, w: functional.gelu(x * w) + functional.silu(x) * w,
+    "losses": lambda x, w: functional.mse_loss(x * w, x.sin()) + functional.huber_loss(x, x * w),
+    "sums": lambda x, w: (x * w).cumsum(-1) + (x * w).mean() + (x * w).sum(0),
+    "dropout": lambda x, w: functional.dropout(x * w, 0.3) * x,
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("name", LARGE)
+def test_eager_numerics_give_the_bits_of_eager_s_gradients(name, dtype, monkeypatch):
+    monkeypatch.setattr(config, "kernel_level", 0)  # the same bits, sooner
+    generator = torch.Generator().manual_seed(3)
+    numbers = [torch.randn(shape, dtype=dtype, generator=generator) for shape in ((96, 128), 128)]
+
+    def gradients(function):
+        x, w = (each.clone().requires_grad_() for each in numbers)
+        torch.manual_seed(1)
+        found = function(x, w)
+        weights = torch.linspace(0.5, 1.5, found.numel(), dtype=dtype).reshape(found.shape)
+        (found * weights).sum().backward()
+        return found.detach(), x.grad, w.grad
+
+    eager = gradients(LARGE[name])
+    exact = gradients(torch.compile(LARGE[name], options={"numerics": "eager"}))
+    for one, other in zip(eager, exact, strict=True):
+        assert torch.equal(one, other)
 
 
 def _loose(x):
