@@ -148,7 +148,7 @@ def _show(page: Page, finding: Finding, output: str) -> None:
     if finding.executor or finding.flags:
         with open(output, "w", encoding="utf-8") as file:
             file.write(script_text(finding))
-        page.write(f"alone     python {output}", "bold", indent=2, hang=10)
+        page.put(f"  alone     python {output}", "bold")  # unfolded: it is there to be copied
 
 
 def place_of(stage: str) -> str:
