@@ -145,7 +145,20 @@ def fill_(self: Tensor, value: Any) -> Any:
         kind = type(value).__name__
         wrong = f"fill_() received an invalid combination of arguments - got ({kind})"
         value = number_like(self, value, f"fill_({value!r}) of a tensor", wrong)
+        if self.layout.overlaps_itself():  # the same number, however often it is written
+            call(lookup("copy_"), (_once(self), value, False))
+            return self
     return call(lookup("copy_"), (self, value, False))
+
+
+def _once(tensor: Tensor) -> Tensor:
+    """A view that sees what an expanded tensor repeats once."""
+    for dim, (size, stride) in enumerate(
+        zip(tensor.layout.shape, tensor.layout.strides, strict=True)
+    ):
+        if size > 1 and stride == 0:
+            tensor = call(lookup("slice"), (tensor, dim, 0, 1, 1))
+    return tensor
 
 
 def view(self: Tensor, *shape_: Any, shape: Any = None, dtype: Any = None) -> Tensor:

@@ -88,3 +88,64 @@ def test_gradient(base: str, view: str, use: str) -> None:
     if refused is None:
         assert result == pytest.approx(expected)
         assert gradient == pytest.approx(expected_gradient)
+
+
+FILLS = {
+    "zero_": lambda x: x.zero_(),
+    "fill_": lambda x: x.fill_(3),
+    "fill_ by keyword": lambda x: x.fill_(value=True),
+    "fill_ by a tensor": lambda x: x.fill_(x.new_ones(())),
+    "an assignment": lambda x: x.__setitem__(slice(None), 0),
+    "copy_": lambda x: x.copy_(x.new_zeros(x.shape)),
+    "add_": lambda x: x.add_(1),
+}
+EXPANDED = {
+    "rows": lambda x: x[:1].expand(3, 4),
+    "columns": lambda x: x[:, 1:2].expand(3, 4),
+    "one element": lambda x: x[1:2, 1:2].expand(5, 4),
+    "a new dimension": lambda x: x.expand(2, 3, 4),
+    "turned": lambda x: x[:1].expand(3, 4).t(),
+}
+
+
+ONCE = {
+    "rows": lambda x: x[:1],
+    "columns": lambda x: x[:, 1:2],
+    "one element": lambda x: x[1:2, 1:2],
+    "a new dimension": lambda x: x[:],
+    "turned": lambda x: x[:1],
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int64", "bool"])
+@pytest.mark.parametrize("fill", FILLS)
+@pytest.mark.parametrize("expanded", EXPANDED)
+def test_one_number_may_be_written_into_what_is_repeated(
+    expanded: str, fill: str, dtype: str
+) -> None:
+    """It does not matter how often; any other write is refused."""
+    found = []
+    for library in (torch, minitorch2):
+        base = library.arange(12).reshape(3, 4).to(getattr(library, dtype))
+        view = EXPANDED[expanded](base)
+        try:
+            FILLS[fill](view)
+        except RuntimeError as error:
+            assert "single memory location" in str(error) or "cast" in str(error)
+            found.append("refused")
+            continue
+        found.append((base.tolist(), view.tolist(), view.stride()))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("expanded", EXPANDED)
+def test_what_was_overwritten_by_a_number_gets_no_gradient(expanded: str) -> None:
+    """As where each place is written once (torch's own backward refuses repeated ones)."""
+    gradients = []
+    for library, places in ((torch, ONCE), (minitorch2, EXPANDED)):
+        leaf = library.ones(3, 4, requires_grad=True)
+        base = leaf * 3
+        places[expanded](base).zero_()
+        (base * library.arange(12.0).reshape(3, 4)).sum().backward()
+        gradients.append(leaf.grad.tolist())
+    assert gradients[0] == gradients[1]
