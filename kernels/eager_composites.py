@@ -57,7 +57,7 @@ def program(op: Op, args: tuple, tensors: list[Tensor], recorded: bool = True) -
                 _counts[op.name] = _counts.get(op.name, 0) + 1
                 if _counts[op.name] > MOST:
                     return None
-                _runs[key] = _runner(op, _compiled(graph, flags), len(graph.outputs))
+                _runs[key] = _runner(op, _compiled(op, graph, flags), len(graph.outputs))
         except Mt2Error:  # a call that the row refuses, in words that its steps know better
             return None
         return _runs[key]
@@ -91,7 +91,10 @@ def captured(op: Op, args: tuple) -> Graph:
     return builder.build()
 
 
-def _compiled(graph: Graph, flags: tuple[bool, ...]) -> CompiledProgram:
+def _compiled(op: Op, graph: Graph, flags: tuple[bool, ...]) -> CompiledProgram:
+    names = [declared.name for declared in graph.inputs]
+    unread = [names.index(name) for name in op.unread if name in names]
+
     def executor(graph: Graph, unit: str = "") -> Any:
         from minitorch2.kernels.backend import compile_graph  # only what is not on disk needs it
 
@@ -100,14 +103,15 @@ def _compiled(graph: Graph, flags: tuple[bool, ...]) -> CompiledProgram:
     def build(graph: Graph) -> CompiledProgram:
         from minitorch2.jit.autodiff.pipeline import compile_captured
 
-        return compile_captured(graph, flags, executor)
+        return compile_captured(graph, flags, executor, written=unread)
 
     def record(compiled: Any) -> dict[str, Any]:
         from minitorch2.kernels.program_parts import part_record
 
         return part_record(compiled)
 
-    return program_for(graph, flags, OPTIONS, build, record, executor)
+    options = f"{OPTIONS}, unread: {unread}"
+    return program_for(graph, flags, options, build, record, executor)
 
 
 def _runner(op: Op, compiled: CompiledProgram, count: int) -> Run:

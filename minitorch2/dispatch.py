@@ -141,14 +141,22 @@ def without_autocast(function: Callable, *args: Any) -> Any:
 def below_modes(op: Any, args: tuple) -> Any:
     """The part of `call` below the mode stack: composite, then autograd, then the backend."""
     if op.decomp is not None:
-        if op.whole and state.direct:
-            found = programs(op, args)  # type: ignore[misc]
-            if found is not None:
-                return found
-        return op.decomp(*args)
+        if op.slope and state.grad_enabled and state.tracer is None and not state.duals:
+            if wants_gradient(op, args):
+                return recorder(op, args)  # type: ignore[misc]
+        return by_definition(op, args)
     if state.duals:
         return pusher(op, args)  # type: ignore[misc]
     return below_tangents(op, args)
+
+
+def by_definition(op: Any, args: tuple) -> Any:
+    """A composite: as one program where there is one, else step by step."""
+    if op.whole and state.direct:
+        found = programs(op, args)  # type: ignore[misc]
+        if found is not None:
+            return found
+    return op.decomp(*args)
 
 
 def below_tangents(op: Any, args: tuple) -> Any:

@@ -34,12 +34,14 @@ def compile_captured(
     executor: Executor,
     unit: str = "",
     options: PassOptions = DEFAULT,
+    written: Sequence[int] = (),
 ) -> CompiledProgram:
-    """Compile a captured graph.
+    """Compile a captured graph. `written` are inputs that callers may write before the backward.
 
     Raises CompileError when a stage cannot carry the graph out.
     """
-    return compile_traced(trace(captured, requires_grad, unit), executor, unit, options)
+    traced = trace(captured, requires_grad, unit)
+    return compile_traced(traced, executor, unit, options, written)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +72,16 @@ def trace(captured: Graph, requires_grad: Sequence[bool], unit: str = "") -> Tra
 
 
 def compile_traced(
-    traced: Traced, executor: Executor, unit: str = "", options: PassOptions = DEFAULT
+    traced: Traced,
+    executor: Executor,
+    unit: str = "",
+    options: PassOptions = DEFAULT,
+    written: Sequence[int] = (),
 ) -> CompiledProgram:
     """The other stages: passes, partition, executor."""
     if traced.joint is None:
         return _inference(traced.functional, executor, unit, options, traced.trains)
-    return _training(traced.functional, traced.joint, executor, unit, options)
+    return _training(traced.functional, traced.joint, executor, unit, options, written)
 
 
 def _inference(
@@ -106,11 +112,11 @@ def _without_modes(graph: Graph) -> Graph:
 
 def _training(
     functional: Functional, joint: Joint, executor: Executor, unit: str,
-    options: PassOptions,
+    options: PassOptions, written: Sequence[int],
 ) -> CompiledProgram:  # fmt: skip
     if options.run:
         joint = replace(joint, graph=optimize(joint.graph, options, unit))
-    written = [position for position, _ in functional.writes]
+    written = [*written, *(position for position, _ in functional.writes)]
     count = len(functional.graph.outputs)
     with phase("autodiff.partition"):
         halves = partition(joint, count, written, options.memory_budget, functional.held)

@@ -187,6 +187,7 @@ neural(
     _cross_entropy,
     "nll_loss of log_softmax; targets are class indices or probabilities.",
     whole=True,
+    unread="input",
     precision="full",
 )
 
@@ -235,6 +236,7 @@ neural(
     "The absolute difference.",
     precision="full",
     whole=True,
+    unread="input target",
 )
 
 

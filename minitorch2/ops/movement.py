@@ -179,6 +179,13 @@ def _infer_sort(self, dim, descending, stable):
     return Meta(shape, self.dtype), Meta(shape, dtypes.int64)
 
 
+def _with_size(self, dim, size):
+    """A shape with another size of one dimension; that of a number has none."""
+    at = normalize_dim(dim, self.ndim)
+    shape = tuple(self.shape)
+    return (*shape[:at], size, *shape[at + 1 :]) if shape else shape
+
+
 def in_numpys_order(a):
     """bfloat16 as float32, other arrays as they are: numpy puts nan last in its own dtypes only."""
     return a if a.dtype.kind in "biufc" else a.astype(numpy.float32)
@@ -209,5 +216,46 @@ defop(
         _op("scatter", zeros_of(s.self, g), s.dim, s.result1, g) if s.self.ndim else g
     ),
     doc="The elements of a dimension in order, and where they were.",
+    accepts="bif",
+)
+
+
+def _sort_first(a, dim, count, descending):
+    """Few of many are parted from the others first; equal ones stay in their order."""
+    size = a.shape[dim] if a.ndim else 1
+    if not a.ndim or not count or size < 8 * count:
+        values, order = _sort(a, dim, descending, True)
+        part = (slice(None),) * (dim % max(a.ndim, 1)) + (slice(count),) if a.ndim else ()
+        return values[part].copy(), order[part].copy()
+    keys = in_numpys_order(a)
+    edge = size - count if descending else count - 1
+    parted = numpy.argpartition(keys, edge, axis=dim)
+    chosen = numpy.sort(numpy.take(parted, _ends(size, count, descending), axis=dim), axis=dim)
+    _, order = _sort(numpy.take_along_axis(keys, chosen, dim), dim, descending, True)
+    places = numpy.take_along_axis(chosen, order, dim)
+    return numpy.take_along_axis(a, places, dim), numpy.ascontiguousarray(places, numpy.int64)
+
+
+def _ends(size, count, last):
+    return numpy.arange(size - count, size) if last else numpy.arange(count)
+
+
+defop(
+    "sort_first(Tensor self, int dim, int count, bool descending)"
+    " -> (Tensor values, Tensor indices)",
+    GATHER,
+    eager=_sort_first,
+    saves="result1",
+    infer=lambda self, dim, count, descending: tuple(
+        Meta(_with_size(self, dim, count), element) for element in (self.dtype, dtypes.int64)
+    ),
+    vjp=lambda s, g, _: (
+        _op("scatter", zeros_of(s.self, g), s.dim, s.result1, g) if s.self.ndim else g
+    ),
+    host="sorting is numpy's",
+    method=False,
+    function=False,
+    torch="torch.topk",
+    doc="The first `count` elements of a dimension's order, and where they were.",
     accepts="bif",
 )

@@ -19,6 +19,7 @@ from minitorch2.errors import (
 )
 from minitorch2.layouts import normalize_dim
 from minitorch2.ops.composites import composite
+from minitorch2.ops.elementwise import converted_back
 from minitorch2.ops.infer import describe_value, unsupported
 from minitorch2.ops.table import lookup
 
@@ -97,11 +98,23 @@ def _log_softmax(input, dim, dtype):
     return shifted - shifted.exp().sum(dim, keepdim=True).log()
 
 
+def _softmax_vjp(s, g):
+    found = _op("softmax_backward", g.contiguous(), s.result, s.dim)
+    return converted_back(found, s.input.dtype)
+
+
+def _log_softmax_vjp(s, g):
+    found = _op("log_softmax_backward", g.contiguous(), s.result, s.dim)
+    return converted_back(found, s.input.dtype)
+
+
 neural(
     "softmax(Tensor input, int dim, dtype? dtype=None) -> Tensor",
     _softmax,
     "exp(input) scaled to sum to 1 along `dim`.",
     method=True,
+    vjp=_softmax_vjp,
+    saves="result",
     whole=True,
 )
 neural(
@@ -109,6 +122,20 @@ neural(
     _log_softmax,
     "The logarithm of softmax, computed without overflow.",
     method=True,
+    vjp=_log_softmax_vjp,
+    saves="result",
+    whole=True,
+)
+neural(
+    "softmax_backward(Tensor grad, Tensor result, int dim) -> Tensor",
+    lambda grad, result, dim: result * (grad - (grad * result).sum(dim, keepdim=True)),
+    "The gradient of softmax's input, from its result.",
+    whole=True,
+)
+neural(
+    "log_softmax_backward(Tensor grad, Tensor result, int dim) -> Tensor",
+    lambda grad, result, dim: grad - result.exp() * grad.sum(dim, keepdim=True),
+    "The gradient of log_softmax's input, from its result.",
     whole=True,
 )
 

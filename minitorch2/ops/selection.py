@@ -93,13 +93,7 @@ def _topk(self, k, dim, largest, sorted):
             "selected index k out of range",
             f"ask for at most {size} elements",
         )
-    values, indices = _op("sort", self, dim, largest, True)
-    if self.ndim == 0:
-        return values, indices
-    return (
-        _op("slice", values, dim, 0, k, 1).contiguous(),
-        _op("slice", indices, dim, 0, k, 1).contiguous(),
-    )
+    return _op("sort_first", self, dim, k, largest)
 
 
 composite(

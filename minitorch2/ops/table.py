@@ -62,7 +62,8 @@ class Op:
     vjp        (saved, *gradients) -> one gradient or None for each tensor parameter
     saves      which parameters (or 'result', 'results', or 'result1', the second) the vjp reads as
                tensors; 'self:other' says that self is read for the gradient of other only
-    decomp     a composite's definition in tensor ops
+    decomp     a composite's definition in tensor ops; in eager, its `vjp` is the derivative if it
+               has one: where torch keeps the result, and the steps' derivatives would not
     expr       a pointwise op's definition for one element; a reduction's combining operation
     promote    pointwise: 'promote', 'float', 'bool' (result bool), 'real' (the result of a complex
                number is real), 'real float' (both), 'convert', 'stored' (as 'promote', but
@@ -82,6 +83,8 @@ class Op:
     keeps      whether the result is laid out as the first tensor is (a copy of it)
     columns    which results are matrices stored column by column, as LAPACK leaves them
     whole      composites and reductions: eager runs it as one program where its tensors are large
+    unread     of a `whole` row: tensors that its backward leaves alone, as torch's does: callers
+               may write into them
     lays       (layout of the first tensor, result's shape, other parameters) -> its Layout
     host       why kernels leave it to its eager rule, for those that do
     precision  what autocast does with its tensors: 'lower' (16 bits), 'full' (32) or ''
@@ -115,6 +118,7 @@ class Op:
     effects: str = ""
     precision: str = ""
     whole: bool = False
+    unread: tuple[str, ...] = ()
     host: str = ""
     method: bool = True
     function: bool = True
@@ -122,6 +126,7 @@ class Op:
     torch: str = ""
     inplace_of: "Op | None" = None
     tensor_positions: tuple[int, ...] = field(init=False)
+    slope: bool = field(init=False)  # whether it is a composite with a derivative of its own
     device_position: int | None = field(init=False)  # of a row without tensors, where it has one
     plain: int = field(init=False)  # operands, 1 to 3, if that is all and floats stay as they are
     public: Callable = field(init=False)
@@ -131,6 +136,7 @@ class Op:
         self.tensor_positions = tuple(
             index for index, each in enumerate(self.signature.parameters) if each.is_tensor
         )
+        self.slope = self.kind == COMPOSITE and self.vjp is not None
         names = self.signature.names
         asks = not self.tensor_positions and "device" in names
         self.device_position = names.index("device") if asks else None
@@ -158,11 +164,11 @@ _binders: dict[str, Callable] = {}  # made when first asked for
 
 
 def defop(signature: str, kind: str, **fields: Any) -> Op:
-    """Add a row. `saves` may be written as one string of names."""
+    """Add a row. `saves`, `same` and `unread` are written as one string of names each."""
     parsed = parse_signature(signature)
     assert kind in KINDS, kind
     assert parsed.name not in _table, f"op {parsed.name} is defined twice"
-    saves, same = fields.pop("saves", ""), fields.pop("same", "")
+    saves, same, unread = (fields.pop(name, "") for name in ("saves", "same", "unread"))
     read = [each.partition(":") for each in saves.split()]
     op = Op(
         parsed.name,
@@ -171,6 +177,7 @@ def defop(signature: str, kind: str, **fields: Any) -> Op:
         saves=tuple(name for name, _, _ in read),
         saved_if={name: other for name, _, other in read if other},
         same=tuple(same.split()),
+        unread=tuple(unread.split()),
         **fields,
     )
     if kind != POINTWISE:

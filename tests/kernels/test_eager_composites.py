@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import minitorch2 as torch
+from minitorch2 import dispatch
 from minitorch2.backends import composite_programs
 from minitorch2.config import config
 from minitorch2.kernels import eager_composites
@@ -32,6 +33,12 @@ def classes(x: Any) -> Any:
 CALLS: dict[str, list[Call]] = {
     "softmax": [lambda x, w, b: F.softmax(x, -1), lambda x, w, b: x.softmax(0)],
     "log_softmax": [lambda x, w, b: F.log_softmax(x, 1)],
+    "softmax_backward": [
+        lambda x, w, b: dispatch.call(lookup("softmax_backward"), (x, x.detach() / 2, -1))
+    ],
+    "log_softmax_backward": [
+        lambda x, w, b: dispatch.call(lookup("log_softmax_backward"), (x.detach() / 2, x, 1))
+    ],
     "gelu": [lambda x, w, b: F.gelu(x), lambda x, w, b: F.gelu(x, approximate="tanh")],
     "silu": [lambda x, w, b: F.silu(x)],
     "leaky_relu": [lambda x, w, b: F.leaky_relu(x, 0.2)],

@@ -105,6 +105,9 @@ SPELLED: dict[str, Callable] = {
         x, mean, variance, weight, bias, False, 0, eps
     ),
     "batch_statistics_norm": lambda *given: _batch_statistics_norm(*given),
+    "sort_first": lambda x, dim, count, descending: torch.topk(x, count, dim, descending),
+    "softmax_backward": lambda g, y, dim: torch._softmax_backward_data(g, y, dim, y.dtype),
+    "log_softmax_backward": lambda g, y, dim: torch._log_softmax_backward_data(g, y, dim, y.dtype),
     "squared_difference": lambda x, y: torch.ops.aten.mse_loss(x, y, 0),
     "bit_entropy": lambda x, y: torch.nn.functional.binary_cross_entropy(x, y, reduction="none"),
     "reshape": torch.Tensor.reshape,

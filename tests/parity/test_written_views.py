@@ -124,7 +124,7 @@ def test_one_number_may_be_written_into_what_is_repeated(
     expanded: str, fill: str, dtype: str
 ) -> None:
     """It does not matter how often; any other write is refused."""
-    found = []
+    found: list[Any] = []
     for library in (torch, minitorch2):
         base = library.arange(12).reshape(3, 4).to(getattr(library, dtype))
         view = EXPANDED[expanded](base)

@@ -197,6 +197,11 @@ def _sort(op: Op) -> list[Sample]:
             call(t((5,), "f32"), k=3, largest=False),
         ]
         return [*found, call(t(()), 1), refused(X, 5), refused(X, 1, 2), refused(X, -1)]
+    if op.name == "sort_first":
+        wide = t((2, 40))
+        found = [call(wide, dim, 2, last) for dim in (1, 0) for last in (False, True)]
+        found += [call(t((40, 3), "f32", "transposed"), 0, 3, last) for last in (False, True)]
+        return [*found, call(t(()), 0, 1, True), call(X, 1, 0, True), call(X, -1, 4, False)]
     for dim in (-1, 0):
         for descending in (False, True):
             found.append(call(X, dim, descending))
@@ -232,5 +237,5 @@ OWN = {
         ),
         _scatter_views,
     ),
-    **dict.fromkeys(("sort", "argsort", "topk"), _sort),
+    **dict.fromkeys(("sort", "sort_first", "argsort", "topk"), _sort),
 }

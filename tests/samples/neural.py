@@ -39,6 +39,13 @@ def _softmax(op: Op) -> list[Sample]:
     return [*found, rough(of([NON_FINITE[1], 0.0]), 0), refused(X, 2), refused(t((3,), "i64"), 0)]
 
 
+def _softmax_backward(op: Op) -> list[Sample]:
+    """Of any numbers, whether or not they can be a result."""
+    found = [call(t((2, 3, 4)), t((2, 3, 4), seed="a"), dim) for dim in (0, 1, -1)]
+    found += [call(t((3, 4), d), t((3, 4), d, seed="a"), 1) for d in ("f32", "bf16")]
+    return [*found, call(t(()), t((), seed="a"), 0), call(t((0, 3)), t((0, 3), seed="a"), 1)]
+
+
 def _clamp(op: Op) -> list[Sample]:
     bounds = [(-1, 1), (None, 1), (-1, None), (-0.5, 0.5), (1, -1)]
     found = [
@@ -345,6 +352,7 @@ OWN: dict[str, Callable[[Op], list[Sample]]] = {
     "hardtanh": activation({"min_val": -0.5, "max_val": 2.0}),
     "relu6": activation(),
     **dict.fromkeys(("softmax", "log_softmax"), _softmax),
+    **dict.fromkeys(("softmax_backward", "log_softmax_backward"), _softmax_backward),
     **dict.fromkeys(("clamp", "clip"), _clamp),
     **dict.fromkeys(("clamp_min", "clamp_max"), _clamp_one),
     "masked_fill": _masked_fill,
