@@ -6,7 +6,7 @@ import pytest
 
 import minitorch2 as torch
 from tests.graphs.making import make
-from tests.graphs.sizes import SIZES, differences, varied
+from tests.graphs.sizes import SIZES, differences, entries, varied
 
 pytestmark = pytest.mark.numba
 
@@ -24,6 +24,14 @@ def test_each_size_gives_what_eager_gives():
             wrong = [each for each in found if each[1]]
             assert not wrong, f"python -m tests.graphs.sizes 1 --seed {seed}: {wrong}"
             judged += len(found)
-            entries = sum(len(each) for each in run.cache.entries.values())
-            many += len(found) > len(SIZES) // 2 and entries < len(found)
+            many += len(found) > len(SIZES) // 2 and len(entries(run)) < len(found)
     assert judged > 60 and many > 10  # most graphs take several sizes with fewer artifacts
+
+
+def test_a_size_that_is_compiled_again_for_nothing_is_wrong():
+    """With `dynamic=False` each size is a compilation of its own."""
+    free = varied(make(72))
+    assert not [wrong for _, wrong in differences(free, torch.compile(free.function, dynamic=True))
+                if wrong]  # fmt: skip
+    fixed = torch.compile(free.function, dynamic=False)
+    assert any("compiled" in wrong for _, wrong in differences(free, fixed))
