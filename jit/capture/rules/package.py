@@ -19,6 +19,7 @@ from minitorch2.jit.capture.source import ConstantSource
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, Value
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.floats import lowered_operands
+from minitorch2.jit.capture.values.namespaces import is_foreign
 from minitorch2.jit.capture.values.natives import NativeObject
 from minitorch2.jit.capture.values.objects import ObjectValue
 from minitorch2.jit.capture.values.tensors import NUMBERS, TensorValue, check_method
@@ -56,6 +57,8 @@ OUTSIDE = {
 
 def package_rule(function: Any) -> Rule | None:
     """How a Python function is called, or None when it is inlined as user code is."""
+    if is_foreign(function):  # a wrapper of the program's carries the names of what it wraps
+        return None
     module = getattr(function, "__module__", None) or ""
     if getattr(function, "op", None) is not None:
         return run_directly

@@ -52,10 +52,33 @@ def is_settled(object: Any, module: str) -> bool:
 
     The standard library keeps state of the program: `os.environ`, `sys.stdout`, `random`'s numbers.
     """
+    if is_foreign(object):
+        return False
     if module.partition(".")[0] == "minitorch2" or type(object).__module__ == "typing":
         return True
     return isinstance(object, SETTLED) or is_constant(object)
 
+
+def is_foreign(object: Any) -> bool:
+    """Whether a function or class is the program's: what `torch.rand = mine` does may be undone.
+
+    A function tells by its globals, since functools.wraps gives it the name of what it replaces.
+    """
+    while isinstance(object, functools.partial | MethodType):
+        object = object.func if isinstance(object, functools.partial) else object.__func__
+    if isinstance(object, FunctionType):
+        home = object.__globals__.get("__name__")
+    else:
+        home = object.__module__ if isinstance(object, type) else None
+    return (
+        isinstance(home, str)
+        and not is_trusted_module(home)
+        and home.partition(".")[0] not in BENEATH
+    )
+
+
+# The packages that minitorch2 itself stands on: what its modules hold of them stays.
+BENEATH = ("numpy", "ml_dtypes", "llvmlite")
 
 SETTLED = (
     type, ModuleType, FunctionType, BuiltinFunctionType, MethodDescriptorType,
