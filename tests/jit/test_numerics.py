@@ -107,8 +107,6 @@ def _used_often(x, w):
 
 LARGE = {  # of more than 8,192 elements eager runs rows made of others as one program
     "used often": _used_often,
-    "softmax": lambda x, w: torch.softmax(x * w, -1) * x,
-    "log_softmax": lambda x, w: functional.log_softmax(x * w, -1) * x,
     "layer_norm": lambda x, w: functional.layer_norm(x * w, w.shape, w, w) + x,
     "rms_norm": lambda x, w: functional.rms_norm(x * w, w.shape, w) * w,
     "gelu": lambda x, w: functional.gelu(x * w) + functional.silu(x) * w,
