@@ -74,6 +74,18 @@ class _ChannelNorm(Module):
                 "the input is [N, C, *sizes]",
             )
 
+    def _load_from_state_dict(
+        self, state_dict: Any, prefix: str, local_metadata: Any, *rest: Any
+    ) -> None:
+        # A state from before version 2, or a plain dict of arrays, need not hold the count.
+        key = prefix + "num_batches_tracked"
+        old = (local_metadata.get("version") or 1) < 2
+        if old and self.track_running_stats and key not in state_dict:
+            mine = self.num_batches_tracked
+            known = mine is not None and mine.device.type != "meta"
+            state_dict = {**state_dict, key: mine if known else tensor(0, dtype=int64)}
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+
     def extra_repr(self) -> str:
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "

@@ -81,3 +81,35 @@ def test_extra_state():
 def test_a_module_is_no_state_dict():
     with pytest.raises(TypeError, match="expected state_dict to be dict-like"):
         model().load_state_dict(model())
+
+
+@pytest.mark.parametrize("kind", [nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm])
+def test_a_plain_dict_need_not_count_the_batches_of_a_norm(kind):
+    model = nn.Sequential(kind(2))
+    model[0].num_batches_tracked.fill_(7)
+    state = model.state_dict()
+    plain = {name: values + 1 for name, values in state.items() if "num_batches" not in name}
+    given = dict(plain)
+    assert str(model.load_state_dict(given)) == "<All keys matched successfully>"
+    assert given.keys() == plain.keys()
+    assert model[0].num_batches_tracked.item() == 7
+    assert model[0].running_mean.tolist() == [1.0, 1.0]
+    model[0].load_state_dict({name[2:]: values for name, values in plain.items()})
+
+
+def test_a_state_of_this_version_must_count_the_batches_of_a_norm():
+    model = nn.BatchNorm1d(2)
+    state = model.state_dict()
+    del state["num_batches_tracked"]
+    assert model.load_state_dict(state, strict=False).missing_keys == ["num_batches_tracked"]
+    with pytest.raises(RuntimeError, match="num_batches_tracked"):
+        model.load_state_dict(state)
+    counts_nothing = nn.BatchNorm1d(2, track_running_stats=False)
+    counts_nothing.load_state_dict({"weight": torch.ones(2), "bias": torch.ones(2)})
+
+
+def test_a_count_on_no_device_starts_at_zero():
+    model = nn.BatchNorm1d(2, device="meta")
+    plain = {name: torch.ones(2) for name in ("weight", "bias", "running_mean", "running_var")}
+    model.load_state_dict(plain, assign=True)
+    assert model.num_batches_tracked.item() == 0 and model.weight.tolist() == [1.0, 1.0]
