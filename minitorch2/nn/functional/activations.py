@@ -9,7 +9,7 @@ import warnings
 from typing import Any
 
 from minitorch2.errors import DtypeError, ShapeError
-from minitorch2.nn.functional.rows import into, row, with_inplace
+from minitorch2.nn.functional.rows import into, read, row, with_inplace
 
 _relu, _softmax, _log_softmax = row("relu"), row("softmax"), row("log_softmax")
 _elu, _softplus, _where = row("elu"), row("softplus"), row("where")
@@ -27,7 +27,7 @@ def relu(input: Any, inplace: bool = False) -> Any:
 
 
 silu, leaky_relu, elu = with_inplace("silu"), with_inplace("leaky_relu"), with_inplace("elu")
-hardtanh, relu6 = with_inplace("hardtanh"), with_inplace("relu6")
+hardtanh, relu6 = with_inplace("hardtanh", by_result=True), with_inplace("relu6", by_result=True)
 
 
 def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
@@ -64,7 +64,7 @@ _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 def selu(input: Any, inplace: bool = False) -> Any:
     """elu with the constants that keep mean 0 and variance 1 (Klambauer et al. 2017)."""
-    return into(input, _elu(input, _SELU_ALPHA) * _SELU_SCALE, inplace)
+    return into(input, _elu(read(input, inplace), _SELU_ALPHA) * _SELU_SCALE, inplace)
 
 
 def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
@@ -74,17 +74,22 @@ def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
 
 def mish(input: Any, inplace: bool = False) -> Any:
     """input * tanh(softplus(input))."""
-    return into(input, input * _softplus(input).tanh(), inplace)
+    given = read(input, inplace)
+    return into(input, given * _softplus(given).tanh(), inplace)
 
 
 def hardswish(input: Any, inplace: bool = False) -> Any:
-    """silu with straight lines: input * clamp(input + 3, 0, 6) / 6."""
-    return into(input, input * (input + 3).clamp(0.0, 6.0) / 6, inplace)
+    """silu with straight lines: input * clamp(input + 3, 0, 6) / 6; its slope is 0 up to -3."""
+    given = read(input, inplace)
+    risen = given * _where(given < 3, given + 3, 6.0) / 6
+    return into(input, _where(given <= -3, (given * 0).detach(), risen), inplace)
 
 
 def hardsigmoid(input: Any, inplace: bool = False) -> Any:
-    """sigmoid with straight lines: clamp(input + 3, 0, 6) / 6."""
-    return into(input, (input + 3).clamp(0.0, 6.0) / 6, inplace)
+    """sigmoid with straight lines: clamp(input + 3, 0, 6) / 6; flat from -3 and 3 on."""
+    sloped = (input + 3) / 6
+    flat = sloped.detach().clamp(0.0, 1.0)
+    return into(input, _where((input > -3) & (input < 3), sloped, flat), inplace)
 
 
 def softsign(input: Any) -> Any:

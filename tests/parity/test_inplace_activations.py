@@ -1,0 +1,61 @@
+"""Activations that overwrite their input: values and gradients as torch's, for small and large.
+
+The input's own history goes on through the result; what a backward reads of the input before it
+was overwritten has been kept. (torch's slope of hardsigmoid is a sixth in single precision.)
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import minitorch2  # noqa: E402
+
+CALLS: dict[str, Callable[[Any, Any], Any]] = {
+    "relu": lambda F, x: F.relu(x, inplace=True),
+    "relu6": lambda F, x: F.relu6(x, inplace=True),
+    "hardtanh": lambda F, x: F.hardtanh(x, -1.0, 2.0, inplace=True),
+    "leaky_relu": lambda F, x: F.leaky_relu(x, 0.2, inplace=True),
+    "elu": lambda F, x: F.elu(x, 1.5, inplace=True),
+    "selu": lambda F, x: F.selu(x, inplace=True),
+    "celu": lambda F, x: F.celu(x, 1.5, inplace=True),
+    "silu": lambda F, x: F.silu(x, inplace=True),
+    "mish": lambda F, x: F.mish(x, inplace=True),
+    "hardswish": lambda F, x: F.hardswish(x, inplace=True),
+    "hardsigmoid": lambda F, x: F.hardsigmoid(x, inplace=True),
+    "threshold": lambda F, x: F.threshold(x, 0.1, -2.0, inplace=True),
+    "rrelu": lambda F, x: F.rrelu(x, 0.2, 0.2, inplace=True),
+    "dropout": lambda F, x: F.dropout(x, 0.0, inplace=True),
+}
+EDGES = numpy.array([-4, -3, -2, -1, 0, 0.1, 1, 1.7, 2, 3, 4, 6, 7])
+
+
+@pytest.mark.parametrize("size", [1, 2000])
+@pytest.mark.parametrize("name", CALLS)
+def test_values_and_gradients(name: str, size: int) -> None:
+    found = []
+    for lib in (minitorch2, torch):
+        leaf = lib.tensor(numpy.tile(EDGES, size), requires_grad=True)
+        given = leaf * 1.0
+        result = CALLS[name](lib.nn.functional, given)
+        assert result is given
+        (result * result).sum().backward()
+        found.append((result.detach().numpy(), leaf.grad.numpy()))
+    for mine, theirs in zip(*found, strict=True):
+        numpy.testing.assert_allclose(mine, theirs, rtol=1e-7, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["hardswish", "hardsigmoid"])
+def test_slopes_at_the_corners(name: str) -> None:
+    values = [*EDGES, float("nan"), float("inf")]
+    found = []
+    for lib in (minitorch2, torch):
+        leaf = lib.tensor(values, dtype=lib.float64, requires_grad=True)
+        result = getattr(lib.nn.functional, name)(leaf)
+        result.sum().backward()
+        found.append((result.detach().numpy(), leaf.grad.numpy()))
+    for mine, theirs in zip(*found, strict=True):
+        numpy.testing.assert_allclose(mine, theirs, rtol=1e-7, atol=1e-12)
