@@ -77,8 +77,9 @@ def is_foreign(object: Any) -> bool:
     )
 
 
-# The packages that minitorch2 itself stands on: what its modules hold of them stays.
-BENEATH = ("numpy", "ml_dtypes", "llvmlite")
+# What minitorch2 calls itself for a script that imports torch, and the packages that it stands on:
+# what its modules hold of them stays.
+BENEATH = ("torch", "numpy", "ml_dtypes", "llvmlite")
 
 SETTLED = (
     type, ModuleType, FunctionType, BuiltinFunctionType, MethodDescriptorType,
