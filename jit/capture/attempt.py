@@ -185,7 +185,6 @@ class Attempt:
         """One that is left in the middle of a `try` goes on when Python frees it."""
         for generator in self.state.generators:
             if generator.is_waiting_in_try() and not emitter.has(generator):
-                emitter.refused.append(generator)
                 text = f"{generator.describe()} is left unfinished inside a try statement"
                 raise GraphBreak("generator", text)
 

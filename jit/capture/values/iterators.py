@@ -10,10 +10,11 @@ import sys
 import types
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.values.base import (
     Arguments,
     Keywords,
@@ -69,10 +70,14 @@ class Walk(Steps):
 class Passed(Steps):
     """The steps through something that gives the same items when it is gone through again."""
 
-    __slots__ = ("items", "base", "taken", "ended")
+    __slots__ = ("items", "base", "intact", "taken", "ended")
 
-    def __init__(self, items: Iterator[Value], base: Value):
-        self.items, self.base, self.taken, self.ended = items, base, 0, False
+    def __init__(
+        self, items: Iterator[Value], base: Value, intact: Callable[[], bool] = lambda: True
+    ):
+        """`intact`: whether `base` still gives the same items."""
+        self.items, self.base, self.intact = items, base, intact
+        self.taken, self.ended = 0, False
 
     def __next__(self) -> Value:
         try:
@@ -84,6 +89,8 @@ class Passed(Steps):
         return found
 
     def emit(self, emitter: Emitter, value: Value) -> str:
+        if not self.ended and not self.intact():
+            raise GraphBreak("unknown-object", f"an iterator over changed {self.base.describe()}")
         name = emitter.assign(value, f"iter({emitter.value(self.base)})")
         if self.taken or self.ended:
             skip = emitter.object(skipped, "skipped")

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value, native_attribute
+from minitorch2.jit.capture.values.iterators import Passed
 from minitorch2.jit.capture.values.sequences import TupleValue
 from minitorch2.jit.capture.values.sets import OPERATORS, SetValue
 
@@ -81,7 +82,9 @@ class DictView(Value):
         return found is not None and machine.equal(found, item.values[1])
 
     def iterator(self, machine: Machine) -> Value:
-        return machine.iterate_over(self.walk(machine), KINDS[self.kind][1], self)
+        size = self.length(machine)
+        steps = Passed(self.walk(machine), self, lambda: self.length(machine) == size)
+        return machine.iterate_over(steps, KINDS[self.kind][1])
 
     def walk(self, machine: Machine, backwards: bool = False) -> Iterator[Value]:
         """The items, one by one; RuntimeError in the program when the dict grows meanwhile."""

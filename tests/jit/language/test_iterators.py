@@ -278,6 +278,89 @@ def gen_expr_alive(x, items):
     return sum(g), b
 
 
+def closing(log, x):
+    try:
+        yield 1
+        yield 2
+    finally:
+        log.append("closed")
+        x.add_(10)
+
+
+def without_gradients():
+    with torch.no_grad():
+        yield 1
+        yield 2
+
+
+@program(breaks=True, again=True)
+def left_in_try(x, items):
+    for i in closing(items, x):
+        break
+    items.append("after")
+    return x * i
+
+
+@program(breaks=True, again=True)
+def dropped_in_try(x, items):
+    g = closing(items, x)
+    next(g)
+    del g
+    items.append("after")
+    return x * 2, number(x)
+
+
+@program(breaks=True, again=True)
+def left_in_with(w):
+    for i in without_gradients():
+        break
+    y = w * i
+    return y, y.requires_grad, torch.is_grad_enabled()
+
+
+@program(breaks=True, again=True)
+def left_in_with_and_breaks(w):
+    for i in without_gradients():
+        break
+    y = w * i + number(w)
+    return y, y.requires_grad, torch.is_grad_enabled()
+
+
+def emptying(keys):
+    """A dict that loses its keys while it is gone through."""
+
+    def fn(x, d):
+        for a in d:
+            del d[a]
+        return x
+
+    return fn, (lambda: (torch.ones(2), dict.fromkeys(keys, 1))), lambda: None
+
+
+@program(breaks=True, again=True, raises=True)
+def loses_one_of_two():
+    return emptying("ab")
+
+
+@program(breaks=True, again=True, raises=True)
+def loses_one_of_three():
+    return emptying("abc")
+
+
+@program(breaks=True, again=True, raises=True)
+def grows_meanwhile(x, table):
+    for k in table:
+        table[k + "x"] = x
+    return x
+
+
+@program(breaks=True, again=True, raises=True)
+def grows_by_items(x, table):
+    for k, v in table.items():
+        table[k + "x"] = v
+    return x
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", program.names)
 def test_programs(name, backend):
