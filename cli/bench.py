@@ -57,10 +57,15 @@ class Measured:
                 *(known if self.whole else ["-"] * len(known)))  # fmt: skip
 
 
+SECONDS = click.FloatRange(0.0, min_open=True)
+
+
 @click.command()
 @click.argument("words", nargs=-1)
-@click.option("--threads", type=int, default=0, help="0: all that this process may use.")
-@click.option("--seconds", type=float, default=0.3, help="At most so long a workload.")
+@click.option(
+    "--threads", type=click.IntRange(0), default=0, help="0: all that this process may use."
+)
+@click.option("--seconds", type=SECONDS, default=0.3, help="At most so long a workload.")
 @click.option("--list", "show", is_flag=True, help="The names of the workloads.")
 def bench(words: tuple[str, ...], threads: int, seconds: float, show: bool) -> None:
     """Measure kernels against the machine's bandwidth and arithmetic."""

@@ -15,16 +15,31 @@ Example: `config.check` is True when MT2_CHECK=1 was set before the import.
 import os
 from dataclasses import dataclass
 
+from minitorch2.errors import ArgumentValueError
+
+
+def chosen(name: str, default: str, *others: str) -> str:
+    """The value of a variable: the default when it is unset, else one of those there are."""
+    value = os.environ.get(name, "") or default
+    if value not in (default, *others):
+        there_are = ", ".join(repr(each) for each in (default, *others) if each)
+        raise ArgumentValueError(
+            f"{name}={value} in the environment",
+            f"the values are {there_are}",
+            "choose one of them, or unset it",
+        )
+    return value
+
 
 @dataclass(slots=True)
 class Config:
     """The settings in force; tests change the fields, nothing else does."""
 
     check: bool = os.environ.get("MT2_CHECK", "") not in ("", "0")
-    primitives: str = os.environ.get("MT2_PRIMITIVES", "")
-    kernel_frontend: str = os.environ.get("MT2_KERNEL_FRONTEND", "") or "direct"
-    kernel_level: int = int(os.environ.get("MT2_KERNEL_LEVEL", "") or 2)
-    cuda: str = os.environ.get("MT2_CUDA", "")
+    primitives: str = chosen("MT2_PRIMITIVES", "", "numpy")
+    kernel_frontend: str = chosen("MT2_KERNEL_FRONTEND", "direct", "numba")
+    kernel_level: int = int(chosen("MT2_KERNEL_LEVEL", "2", "0", "1"))
+    cuda: str = chosen("MT2_CUDA", "", "sim")
     threads: int = 0  # 0: as many as the machine has
 
 
