@@ -215,7 +215,10 @@ class GraphBreak(Exception):
 
     def as_error(self) -> GraphBreakError:
         """What `fullgraph=True` raises."""
-        return GraphBreakError(self.text(), "fullgraph=True asks for one whole graph")
+        error = GraphBreakError(f"{self.text()}\n  asked: one whole graph, by fullgraph=True")
+        if self.span is not None:
+            error.move_to(self.span.file, self.span.line)
+        return error
 
 
 def underlined(span: Span) -> list[str]:
