@@ -15,6 +15,7 @@ from minitorch2.func import grad, vmap
 from tests.minitorch2.test_vmap import DATA_DEPENDENT, RANDOM, leaves, rebuilt, results
 from tests.op_samples import build, rows, samples
 
+SMOOTH_OPERANDS = {"linalg_pinv_above": 1}  # the operands behind have no derivative
 MOST = 60  # elements of an output: each is a row of the Jacobian
 
 
@@ -24,6 +25,7 @@ def differentiable(op):
         args, kwargs = build((sample.args, sample.kwargs), minitorch2)
         tensors = leaves((args, kwargs))
         wanted = [i for i, t in enumerate(tensors) if t.dtype is minitorch2.float64]
+        wanted = wanted[: SMOOTH_OPERANDS.get(op.name, len(wanted))]
         if sample.fails or not sample.smooth or not wanted:
             continue
 

@@ -15,7 +15,7 @@ def test_each_size_gives_what_eager_gives():
     judged, many = 0, 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what runs op by op says so
-        for seed in range(40):
+        for seed in range(200, 240):
             free = varied(make(seed))
             if free is None:
                 continue
@@ -30,7 +30,7 @@ def test_each_size_gives_what_eager_gives():
 
 def test_a_size_that_is_compiled_again_for_nothing_is_wrong():
     """With `dynamic=False` each size is a compilation of its own."""
-    free = varied(make(72))
+    free = varied(make(60))
     assert not [wrong for _, wrong in differences(free, torch.compile(free.function, dynamic=True))
                 if wrong]  # fmt: skip
     fixed = torch.compile(free.function, dynamic=False)
