@@ -179,12 +179,14 @@ def _backward(
     """The backward graph over saved values, and the sizes that it needs as inputs."""
     strides = {declared.value: declared.strides for declared in graph.inputs}
     given = tuple(Input(value, strides.get(value) or _row_major(value)) for value in saved)
-    inputs = given + graph.inputs[first_tangent:]
+    tangents = graph.inputs[first_tangent:]
+    inputs = given + tangents
     gradients = tuple(
         replace(each, argument=renamed_args((each.argument,), copies)[0])
         for each in graph.outputs[output_count:]
     )
-    sizes = hidden_sizes(Graph(graph.name, inputs, nodes, gradients))
+    # An output without a gradient has no tangent in that call.
+    sizes = hidden_sizes(Graph(graph.name, inputs, nodes, gradients), optional=tangents)
     extra = tuple(Input(Value(f"size_{n}", ScalarType("int", symbol(n)))) for n in sizes)
     known = {name for item in inputs + extra for name in shown_sizes(item)}
     assumptions = tuple(each for each in graph.assumptions if known.issuperset(each.symbols()))

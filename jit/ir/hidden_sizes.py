@@ -10,6 +10,7 @@ half of a joint graph. Out: their names. Whoever runs the graph by itself hands 
 Source: closure conversion, for sizes.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 from minitorch2.jit.ir.graph import Graph, Input
@@ -17,9 +18,13 @@ from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.shapes.size_expression import SizeExpression
 
 
-def hidden_sizes(graph: Graph) -> tuple[str, ...]:
-    """The symbols that a graph mentions, itself or inside, and no input of it shows."""
-    shown = {name for declared in graph.inputs for name in shown_sizes(declared)}
+def hidden_sizes(graph: Graph, optional: Collection[Input] = ()) -> tuple[str, ...]:
+    """The symbols that a graph mentions, itself or inside, and no input of it shows.
+
+    `optional`: inputs that a call may come without, which therefore show nothing.
+    """
+    sure = [declared for declared in graph.inputs if declared not in optional]
+    shown = {name for declared in sure for name in shown_sizes(declared)}
     found: dict[str, None] = {}
     for declared in graph.inputs:
         found.update(dict.fromkeys(declared.value.type.symbols()))

@@ -64,3 +64,27 @@ def test_gradients(program, backend):
             found.append((result.detach(), x.grad))
         for one, other in zip(*found, strict=True):
             assert torch.allclose(one, other, rtol=1e-5, atol=1e-6), d
+
+
+@pytest.mark.parametrize("backend", ["interpreter", "numba"])
+def test_a_size_that_only_a_missing_tangent_shows(backend):
+    """Only the gradient of the written input has its last size, and there may be none."""
+
+    def fn(x, y):
+        part = x.transpose(0, 2)[:2]
+        part.relu_()
+        return y.sin(), part.exp2().norm()
+
+    compiled = torch.compile(fn, dynamic=True, fullgraph=True, backend=backend)
+    for size in (5, 7, 9):
+        for written in (False, True):
+            found = []
+            for run in (fn, compiled):
+                leaf = torch.linspace(-1.0, 1.0, 12 * size).view(3, 4, size).requires_grad_()
+                x, y = leaf * 1, torch.ones(size - 1, requires_grad=True)
+                first, second = run(x, y)
+                (first.sum() + (x.sum() + second if written else 0)).backward()
+                found.append((leaf.grad, y.grad))
+            for have, expected in zip(found[1], found[0], strict=True):
+                assert (have is None) == (expected is None)
+                assert have is None or torch.allclose(have, expected)
