@@ -1,7 +1,7 @@
 """Activations that overwrite their input: values and gradients as torch's, for small and large.
 
 The input's own history goes on through the result; what a backward reads of the input before it
-was overwritten has been kept. (torch's slope of hardsigmoid is a sixth in single precision.)
+was overwritten has been kept.
 """
 
 from collections.abc import Callable
@@ -30,6 +30,7 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "rrelu": lambda F, x: F.rrelu(x, 0.2, 0.2, inplace=True),
     "dropout": lambda F, x: F.dropout(x, 0.0, inplace=True),
 }
+BOUNDS = {"hardsigmoid": 1e-7}  # torch's slope is a sixth in single precision
 EDGES = numpy.array([-4, -3, -2, -1, 0, 0.1, 1, 1.7, 2, 3, 4, 6, 7])
 
 
@@ -45,12 +46,12 @@ def test_values_and_gradients(name: str, size: int) -> None:
         (result * result).sum().backward()
         found.append((result.detach().numpy(), leaf.grad.numpy()))
     for mine, theirs in zip(*found, strict=True):
-        numpy.testing.assert_allclose(mine, theirs, rtol=1e-7, atol=1e-12)
+        numpy.testing.assert_allclose(mine, theirs, rtol=BOUNDS.get(name, 1e-12), atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["hardswish", "hardsigmoid"])
 def test_slopes_at_the_corners(name: str) -> None:
-    values = [*EDGES, float("nan"), float("inf")]
+    values = [*EDGES, float("inf"), -float("inf")]  # at nan torch's slope depends on the lane
     found = []
     for lib in (minitorch2, torch):
         leaf = lib.tensor(values, dtype=lib.float64, requires_grad=True)
@@ -58,4 +59,4 @@ def test_slopes_at_the_corners(name: str) -> None:
         result.sum().backward()
         found.append((result.detach().numpy(), leaf.grad.numpy()))
     for mine, theirs in zip(*found, strict=True):
-        numpy.testing.assert_allclose(mine, theirs, rtol=1e-7, atol=1e-12)
+        numpy.testing.assert_allclose(mine, theirs, rtol=BOUNDS.get(name, 1e-12), atol=1e-12)

@@ -81,7 +81,8 @@ def mish(input: Any, inplace: bool = False) -> Any:
 def hardswish(input: Any, inplace: bool = False) -> Any:
     """silu with straight lines: input * clamp(input + 3, 0, 6) / 6; its slope is 0 up to -3."""
     given = read(input, inplace)
-    risen = given * _where(given < 3, given + 3, 6.0) / 6
+    rising = _where(given <= -3, 0.0, given)  # no slope comes from where the line is flat
+    risen = rising * _where(rising < 3, rising + 3, 6.0) / 6
     return into(input, _where(given <= -3, (given * 0).detach(), risen), inplace)
 
 
