@@ -195,6 +195,8 @@ def run_dual(op: Any, args: tuple) -> Any:
             level.give(result, call(op, (tangents[0], *args[1:])))
             return result
         results = result if type(result) is tuple else (result,)
+        if not any(each.dtype.differentiable for each in results):
+            return result
         taken = {id(tangent.storage) for tangent in tangents.values()}
         for each, tangent in zip(results, pushed(op, args, results, tangents), strict=True):
             if tangent is None:

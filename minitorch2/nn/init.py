@@ -126,6 +126,8 @@ def _drawn_again(
 ) -> Any:
     """Normal numbers; a whole draw anew for those that are not in [a, b], until all are."""
     found = tensor.normal_(mean, std, generator=generator)
+    if tensor.is_meta:
+        return tensor
     low, high = (tensor.new_tensor(limit).item() for limit in (a, b))  # as the dtype rounds them
     while (outside := (found < low) | (found > high)).any():
         fresh = tensor.new_empty(tensor.shape).normal_(mean, std, generator=generator)

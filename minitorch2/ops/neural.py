@@ -9,6 +9,7 @@ maximum, which leaves values and gradients unchanged and avoids overflow.
 import math
 
 from minitorch2 import dtypes
+from minitorch2.autograd.modes import no_grad
 from minitorch2.dispatch import call
 from minitorch2.errors import (
     ArgumentValueError,
@@ -354,7 +355,9 @@ def _embedding(input, weight, padding_idx):
     rows = _op("index_select", weight, 0, input.reshape((-1,)))
     if padding_idx is not None:  # the padding row gets no gradient
         padding = (input.reshape((-1,)) == padding_idx % weight.shape[0]).unsqueeze(1)
-        rows = _op("where", padding, rows.detach(), rows)
+        with no_grad():  # which, other than detach, leaves a tangent
+            fixed = _op("alias", rows)
+        rows = _op("where", padding, fixed, rows)
     return rows.reshape((*input.shape, weight.shape[1]))
 
 

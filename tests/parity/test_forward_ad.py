@@ -353,6 +353,30 @@ def test_function_in_transforms(name):
     check(TRANSFORMS[name])
 
 
+ROUNDED = {
+    "long": lambda t, x: x * x.long().to(x.dtype),
+    "bool": lambda t, x: x * x.bool().to(x.dtype),
+    "to": lambda t, x: x.to(t.int32) + x * x.to(t.uint8),
+    "comparison": lambda t, x: t.where(x > 0, x * x, x.sign()) * (x == x).float(),
+    "argsort": lambda t, x: x[x.argsort()] * x.argmax() + x.max(0).values,
+    "quantile": lambda t, x: x.quantile(0.3) * x.nanquantile(0.6),
+}
+
+
+@pytest.mark.parametrize("name", ROUNDED)
+def test_what_has_no_tangent_in_between(name):
+    """Integers and truth made of duals stand beside tangents."""
+
+    def program(t):
+        def call(x):
+            return ROUNDED[name](t, x)
+
+        x, tangent = numbers(t, 4, low=-3.0, high=3.0), numbers(t, 4, seed=1)
+        return t.func.jvp(call, (x,), (tangent,)), t.func.jacfwd(call)(x)
+
+    check(program)
+
+
 REFUSED = {
     "two levels": lambda t: level(t).__enter__() and level(t).__enter__(),
     "no level": lambda t: dual(t, 3),

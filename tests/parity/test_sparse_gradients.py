@@ -4,7 +4,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from tests.parity.both import check, numbers  # noqa: E402
+import minitorch2  # noqa: E402
+from tests.parity.both import check, numbers, same  # noqa: E402
 
 
 def table(t, kind="Embedding", **options):
@@ -122,3 +123,52 @@ def test_optimizers(name, settings):
         return layer.weight.data
 
     check(program)
+
+
+# ---- under transforms -------------------------------------------------------------------------
+
+
+def batch_of_rows(t):
+    layer = table(t)
+    found = t.vmap(layer)(t.tensor([[0, 1], [1, 4]]))
+    found.sin().sum().backward()
+    return facts(layer.weight.grad)
+
+
+def batch_in_the_last_dimension(t):
+    layer = table(t, padding_idx=1)
+    found = t.vmap(layer, in_dims=1, out_dims=1)(t.tensor([[0, 1], [1, 4]]))
+    (found * numbers(t, 2, 2, 2)).sum().backward()
+    return facts(layer.weight.grad)
+
+
+def tangent_of_a_parameter(t):
+    ad, layer = t.autograd.forward_ad, table(t)
+    with ad.dual_level():
+        weight = ad.make_dual(layer.weight, numbers(t, 5, 2, seed=3))
+        found = t.nn.functional.embedding(t.tensor([3, 3, 1]), weight, padding_idx=1, sparse=True)
+        value, tangent = ad.unpack_dual(found)
+        return value.detach(), tangent.detach(), found.requires_grad
+
+
+TRANSFORMED = (batch_of_rows, batch_in_the_last_dimension, tangent_of_a_parameter)
+
+
+@pytest.mark.parametrize("program", TRANSFORMED)
+def test_under_transforms(program):
+    check(program)
+
+
+def test_each_of_a_batch_of_tables_has_a_dense_gradient():
+    """torch refuses these; a dense table is the judge."""
+
+    def gradients(sparse):
+        def each(index, weight):
+            found = minitorch2.nn.functional.embedding(index, weight, sparse=sparse)
+            return found.sin().sum()
+
+        index = minitorch2.tensor([[0, 1], [1, 4]])
+        tables = numbers(minitorch2, 2, 5, 2)
+        return minitorch2.vmap(minitorch2.func.grad(each, argnums=1))(index, tables)
+
+    same(gradients(True).tolist(), gradients(False).tolist())

@@ -35,6 +35,7 @@ class _SparseRows(Function):
     @staticmethod
     def forward(ctx: Any, index: Any, weight: Any, padding_idx: int | None) -> Any:
         ctx.save_for_backward(index)
+        ctx.save_for_forward(index)
         ctx.size, ctx.padding = tuple(weight.shape), padding_idx
         return _embedding(index, weight, padding_idx)
 
@@ -47,6 +48,14 @@ class _SparseRows(Function):
             kept = rows != ctx.padding % ctx.size[0]
             rows, values = rows[kept], values[kept]
         return None, made_of(rows.unsqueeze(0), values, ctx.size, False), None
+
+    @staticmethod
+    def jvp(ctx: Any, _index: Any, tangent: Any, _padding: Any) -> Any:
+        return _embedding(ctx.saved_tensors[0], tangent)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple, index: Any, weight: Any, padding_idx: int | None) -> Any:
+        return _SparseRows.apply(index.movedim(in_dims[0], 0), weight, padding_idx), 0
 
 
 class _GradientTimes(Function):
@@ -84,7 +93,8 @@ def embedding(
             "embedding(scale_grad_by_freq=True, sparse=True)",
             "scale_grad_by_freq not supported with sparse gradients",
         )
-    if sparse and weight.requires_grad and not is_compiling():
+    one_table = weight.has_elements  # of a batch of tables each has a gradient of its own: dense
+    if sparse and weight.requires_grad and one_table and not is_compiling():
         found = _SparseRows.apply(input, weight, padding_idx)
     else:
         found = _embedding(input, weight, padding_idx)

@@ -11,7 +11,7 @@ from typing import Any
 
 from minitorch2.creation import as_tensor
 from minitorch2.dtypes import int64
-from minitorch2.errors import ArgumentValueError
+from minitorch2.errors import ArgumentTypeError, ArgumentValueError, Mt2Error
 from minitorch2.public import public
 from minitorch2.random import Generator
 
@@ -44,6 +44,25 @@ class SequentialSampler(Sampler):
         return len(self.data_source)
 
 
+def _check_count(asked: str, name: str, value: Any, truth: bool = False) -> None:
+    """Refuse what is no number above zero; True is one where `truth` is."""
+    if not isinstance(value, int) or isinstance(value, bool) and not truth or value <= 0:
+        raise ArgumentValueError(
+            f"{asked}({name}={value})",
+            f"{name} should be a positive integer value, but got {name}={value}",
+        )
+
+
+def _check_flag(
+    asked: str, name: str, value: Any, kind: type[Mt2Error] = ArgumentValueError
+) -> None:
+    if not isinstance(value, bool):
+        raise kind(
+            f"{asked}({name}={value})",
+            f"{name} should be a boolean value, but got {name}={value}",
+        )
+
+
 def _own_generator() -> Generator:
     """A stream for one pass, seeded by a number of the default one."""
     seed = public("empty")((), dtype=int64).random_().item()
@@ -62,11 +81,8 @@ class RandomSampler(Sampler):
     ):
         self.data_source, self.replacement = data_source, replacement
         self._num_samples, self.generator = num_samples, generator
-        if self.num_samples <= 0 and num_samples is not None:
-            raise ArgumentValueError(
-                f"RandomSampler(num_samples={num_samples})",
-                "num_samples should be a positive integer value",
-            )
+        _check_flag("RandomSampler", "replacement", replacement, ArgumentTypeError)
+        _check_count("RandomSampler", "num_samples", self.num_samples, truth=True)
 
     @property
     def num_samples(self) -> int:
@@ -117,7 +133,15 @@ class WeightedRandomSampler(Sampler):
         replacement: bool = True,
         generator: Generator | None = None,
     ):
+        _check_count("WeightedRandomSampler", "num_samples", num_samples)
+        _check_flag("WeightedRandomSampler", "replacement", replacement)
         self.weights: Any = as_tensor(weights).double()
+        if self.weights.ndim != 1:
+            shape = tuple(self.weights.shape)
+            raise ArgumentValueError(
+                f"WeightedRandomSampler(weights={list(shape)})",
+                f"weights should be a 1d sequence but given weights have shape {shape}",
+            )
         self.num_samples, self.replacement = num_samples, replacement
         self.generator = generator
 
@@ -135,11 +159,8 @@ class BatchSampler(Sampler):
     """Lists of `batch_size` indices; the last may be shorter unless `drop_last`."""
 
     def __init__(self, sampler: Any, batch_size: int, drop_last: bool):
-        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
-            raise ArgumentValueError(
-                f"BatchSampler(batch_size={batch_size})",
-                f"batch_size should be a positive integer value, but got batch_size={batch_size}",
-            )
+        _check_count("BatchSampler", "batch_size", batch_size)
+        _check_flag("BatchSampler", "drop_last", drop_last)
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
 
     def __iter__(self) -> Iterator[list[int]]:

@@ -43,6 +43,12 @@ def test_truncation_holds():
     assert weight.min().item() >= -0.5 and weight.max().item() <= 1.0
 
 
+@pytest.mark.parametrize("name", ["uniform_", "normal_", "trunc_normal_", "zeros_", "orthogonal_"])
+def test_meta_tensors_are_left_as_they_are(name):
+    weight = torch.empty(3, 4, device="meta")
+    assert getattr(init, name)(weight) is weight and weight.is_meta
+
+
 def test_orthogonal():
     for shape in ((5, 8), (8, 5)):
         weight = init.orthogonal_(torch.empty(*shape), gain=2)
