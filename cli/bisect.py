@@ -85,13 +85,15 @@ def bisect_command(
         outcome = run_script(script, arguments, as_torch)
     if outcome.in_child:
         sys.exit(outcome.code)
-    page, wrong, judged = Page(sys.stdout), 0, 0
+    page, wrong, judged, refused = Page(sys.stdout), 0, 0, 0
     for event in programs:
         page.heading(event.unit, "", "Every stage on the inputs of the first call, by float64.")
         try:
             finding = bisect(event.payload, event.facts["inputs"], event.facts["flags"])
-        except Mt2Error as refusal:
-            page.write(f"runs op by op, so no stage can be wrong: {refusal.wrong}", indent=2)
+        except Mt2Error as refusal:  # bisect raises no other: what only a fault raises is a verdict
+            refused += 1
+            said = f"{refusal.asked}: {refusal.wrong}" if refusal.wrong else refusal.asked
+            page.write(f"runs op by op, so no stage can be wrong: {said}", indent=2)
             continue
         judged += 1
         _table(page, finding)
@@ -101,23 +103,30 @@ def bisect_command(
         else:
             page.write("Nothing is wrong: all differences are rounding.", "bold", indent=2)
     page.blank()
-    _conclude(page, outcome, judged, wrong)
+    _conclude(page, outcome, judged, wrong, refused)
     failed = outcome.ending not in ("finished", "exited") or outcome.code != 0
     sys.exit(1 if wrong else UNKNOWN if failed or not judged else 0)
 
 
-def _conclude(page: Page, outcome: Outcome, judged: int, wrong: int) -> None:
+def _conclude(page: Page, outcome: Outcome, judged: int, wrong: int, refused: int) -> None:
     """What it comes to, in a line or two."""
     if outcome.code or outcome.ending not in ("finished", "exited"):
         named = f" ({outcome.detail})" if outcome.detail else ""
         how = f"exited with {outcome.code}" if outcome.ending == "exited" else outcome.ending
         page.write(f"The script {how}{named}; what it compiled before that is judged.", "bold")
-    if not judged:
+    if refused:
+        page.write(f"{_graphs(refused, 'captured')} not compiled but run op by op: "
+                   "the reason stands above.", "bold")  # fmt: skip
+    elif not judged:
         page.write("The script compiled no graph, so there is nothing to judge: is "
                    "torch.compile called, and the compiled function too?", "bold")  # fmt: skip
-        return
-    good = f"{judged} compiled graph{'s' * (judged > 1)} judged: "
-    page.write(good + (f"{wrong} wrong." if wrong else "nothing is wrong."), "bold")
+    if judged:
+        good = f"{_graphs(judged, 'compiled')} judged: "
+        page.write(good + (f"{wrong} wrong." if wrong else "nothing is wrong."), "bold")
+
+
+def _graphs(count: int, how: str) -> str:
+    return f"{count} {how} graph{'s' * (count > 1)}"
 
 
 def _table(page: Page, finding: Finding) -> None:

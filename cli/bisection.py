@@ -15,7 +15,7 @@ Source: delta debugging (A. Zeller); torch's accuracy minifier.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy
 
@@ -32,30 +32,40 @@ from minitorch2.cli.rounding import (
     widened,
 )
 from minitorch2.cli.slopes import slope_ratio
-from minitorch2.errors import Mt2Error
+from minitorch2.errors import KernelError, Mt2Error, VerificationError
 from minitorch2.jit.autodiff.costs import Costs
 from minitorch2.jit.autodiff.functionalize import Functional, functionalize
-from minitorch2.jit.autodiff.joint import make_joint
-from minitorch2.jit.autodiff.partition import partition
+from minitorch2.jit.autodiff.joint import Joint, make_joint
+from minitorch2.jit.autodiff.partition import Partition, partition
 from minitorch2.jit.autodiff.rematerialize import rematerialize
 from minitorch2.jit.autodiff.runtime import CompiledProgram
 from minitorch2.jit.ir.graph import Graph, Output, Value, values_in
 from minitorch2.jit.ir.interpreter import bind_inputs, interpret, run_captured
 from minitorch2.jit.ir.types import TensorType
+from minitorch2.jit.ir.verify import verify
 from minitorch2.jit.passes.eliminate_dead_code import eliminate_dead_code
 from minitorch2.jit.passes.options import DEFAULT, PassOptions
-from minitorch2.jit.passes.pipeline import PIPELINE
+from minitorch2.jit.passes.pipeline import PIPELINE, Pass
 from minitorch2.kernels.backend import KernelOptions, compile_graph
+from minitorch2.kernels.verify import LoopVerifyError
 from minitorch2.random import manual_seed
 from minitorch2.tensors import wrap
 
 ERROR = "error, in what rounding explains (above 1: a bug)"
 EXECUTORS = (("loops", "loop IR"), ("python", "kernels as Python"), ("numba", "kernels compiled"))
+AGAIN, PARTED = "computed again", "forward and backward"
 WIDTH = max(len(f"pass {function.__name__}") for function in PIPELINE)
 SHAKES = 3
 LINEAR = 100  # nodes that are tried one after the other
 SLOW = 30_000.0  # ns of machine code: what takes longer is not run as loops and as Python
+FAULTS = (VerificationError, LoopVerifyError, KernelError)  # what no program of a user's causes
 Run = Callable[[Graph, list[Any]], list[Any]]
+Made = TypeVar("Made")
+
+
+def is_refusal(error: Exception) -> bool:
+    """Whether a stage said that it cannot carry a program out, which then runs op by op."""
+    return isinstance(error, Mt2Error) and not isinstance(error, FAULTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +98,11 @@ class Verdict:
 
     def __str__(self) -> str:
         return f"{self.stage:{WIDTH}} {self.kind:10} {self.error}".rstrip()
+
+    @classmethod
+    def raised(cls, stage: str, error: Exception) -> "Verdict":
+        """A stage that raises: what it raises is what the user sees."""
+        return cls(stage, float("inf"), f"raises {type(error).__name__}: {error}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +169,29 @@ def _prefix(captured: Graph, count: int) -> Graph:
 def first_wrong(
     captured: Graph, inputs: Sequence[Any], flags: Sequence[bool], until: str = ""
 ) -> Finding:
-    """Run the stages up to the first that is wrong, or to the one named `until`."""
-    functional = functionalize(captured, flags)
+    """Run the stages up to the first that is wrong, or to the one named `until`.
+
+    Raises the Mt2Error of a program that is refused: it is not compiled but run op by op.
+    """
+    verdicts: list[Verdict] = []
+    try:
+        return _first_wrong(verdicts, captured, list(inputs), flags, until)
+    except _Broken as broken:
+        verdicts.append(Verdict.raised(broken.stage, broken.error))
+        return Finding(tuple(verdicts), captured, tuple(inputs), flags=tuple(flags))
+
+
+def _first_wrong(
+    verdicts: list[Verdict], captured: Graph, inputs: list[Any], flags: Sequence[bool], until: str
+) -> Finding:
+    """`first_wrong`, which adds to the verdicts; raises _Broken where a stage makes no graph."""
+    functional = _made("functional graph", _functional, captured, flags, may_refuse=True)
     values = [*inputs, *([] if functional.random_count is None else [0, 0])]
-    joint = make_joint(functional) if any(flags) else None
+    joint = _made("joint graph", _joint, functional, may_refuse=True) if any(flags) else None
     graph = functional.graph if joint is None else joint.graph
     given = [*values, *(tangent(i.value) for i in graph.inputs[len(functional.graph.inputs) :])]
-    verdicts = _captured_verdicts(captured, functional, list(inputs), flags)
+    start = (captured, functional, inputs, flags)
+    verdicts += _made("captured graph", _captured_verdicts, *start, may_refuse=True)
     if verdicts[-1].is_bug:
         return Finding(tuple(verdicts), functional.graph, tuple(values))
     if verdicts[-1].stage == until:
@@ -170,7 +201,7 @@ def first_wrong(
         verdicts.append(_slope_verdict(sloped.graph, values, flags))
         if verdicts[-1].is_bug:
             return _wrong_vjp(verdicts, sloped.graph, values, flags)
-    judge = _Judge(graph, given)
+    judge = _made("joint graph" if joint else "functional graph", _Judge, graph, given)
     for stage, changed, run in _stages(captured, functional, joint, graph):
         verdicts.append(judge.verdict(stage, changed, run))
         if verdicts[-1].is_bug:
@@ -178,6 +209,37 @@ def first_wrong(
         if stage == until:
             break
     return Finding(tuple(verdicts))
+
+
+class _Broken(Exception):
+    """A stage that raised instead of making its graph."""
+
+    def __init__(self, stage: str, error: Exception):
+        super().__init__(stage, error)
+        self.stage, self.error = stage, error
+
+
+def _made(stage: str, make: Callable[..., Made], *given: Any, may_refuse: bool = False) -> Made:
+    """What a stage makes; _Broken for what it raises, but for a refusal where it may refuse."""
+    try:
+        return make(*given)
+    except Exception as error:
+        if may_refuse and is_refusal(error):
+            raise
+        raise _Broken(stage, error) from error
+
+
+def _functional(captured: Graph, flags: Sequence[bool]) -> Functional:
+    made = functionalize(captured, flags)
+    verify(made.graph)
+    return made
+
+
+def _joint(functional: Functional) -> Joint | None:
+    made = make_joint(functional)
+    if made is not None:
+        verify(made.graph)
+    return made
 
 
 def assert_right(graph: Graph, inputs: Sequence[Any], flags: Sequence[bool]) -> None:
@@ -264,28 +326,42 @@ def _is_floating(value: Value) -> bool:
 
 
 def _stages(
-    captured: Graph, functional: Functional, joint: Any, graph: Graph
+    captured: Graph, functional: Functional, joint: Joint | None, graph: Graph
 ) -> Iterator[tuple[str, Graph, Run]]:
-    """Each later stage: its name, the graph it runs, and how."""
+    """Each later stage: its name, the graph it runs, and how; what is to be refused was before."""
     if joint is not None:
         yield "joint graph", graph, _interpreted
     for function in PIPELINE:
-        graph = function(graph, DEFAULT)
-        yield f"pass {function.__name__}", graph, _interpreted
+        stage = f"pass {function.__name__}"
+        graph = _made(stage, _passed, function, graph)
+        yield stage, graph, _interpreted
     executors = EXECUTORS if _work(graph) <= SLOW else EXECUTORS[-1:]
     if joint is None:
         if any(node.op == "gradients" for node in captured.nodes):
-            graph = rematerialize(graph, 1.0).graph
-            yield "computed again", graph, _interpreted
+            graph = _made(AGAIN, _passed, lambda graph, _: rematerialize(graph, 1.0).graph, graph)
+            yield AGAIN, graph, _interpreted
         for name, title in executors:
             yield title, graph, partial(_run_kernels, name)
         return
-    count = len(functional.graph.outputs)
-    written = [place for place, _ in functional.writes]
-    halves = partition(replace(joint, graph=graph), count, written, held=functional.held)
-    yield "forward and backward", graph, partial(_run_halves, halves, functional, _interpreted)
+    halves = _made(PARTED, _parted, functional, replace(joint, graph=graph))
+    yield PARTED, graph, partial(_run_halves, halves, functional, _interpreted)
     for name, title in executors:
         yield title, graph, partial(_run_halves, halves, functional, partial(_run_kernels, name))
+
+
+def _passed(function: Pass, graph: Graph) -> Graph:
+    """What a pass makes of a graph, checked as under MT2_CHECK=1."""
+    made = function(graph, DEFAULT)
+    verify(made)
+    return made
+
+
+def _parted(functional: Functional, joint: Joint) -> Partition:
+    written = [place for place, _ in functional.writes]
+    halves = partition(joint, len(functional.graph.outputs), written, held=functional.held)
+    verify(halves.forward)
+    verify(halves.backward)
+    return halves
 
 
 def _work(graph: Graph) -> float:
@@ -336,8 +412,8 @@ class _Judge:
         """How a stage does on the inputs."""
         try:
             found = arrays(run(graph, copies(self.inputs)))
-        except Exception as error:  # whatever it raises is what the user sees
-            return Verdict(stage, float("inf"), f"raises {type(error).__name__}: {error}")
+        except Exception as error:
+            return Verdict.raised(stage, error)
         if len(found) != len(self.exact):
             detail = f"gives {len(found)} results, not {len(self.exact)}"
             return Verdict(stage, float("inf"), detail)

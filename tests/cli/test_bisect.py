@@ -8,8 +8,10 @@ import minitorch2 as torch
 from minitorch2.cli import bisection
 from minitorch2.cli.bisect import place_of, script_text
 from minitorch2.cli.bisection import bisect
+from minitorch2.errors import CompileError, KernelError, VerificationError
 from minitorch2.jit.ir.graph import Graph
 from minitorch2.jit.ir.parser import parse_graph
+from minitorch2.kernels.verify import LoopVerifyError
 from minitorch2.ops.table import lookup
 from tests.cli.commands import mt2, python
 
@@ -180,6 +182,67 @@ def test_a_fault_in_the_kernels(monkeypatch, executor, stage):
     exec(compile(text, "bisected.py", "exec"), {})  # without the fault nothing is wrong
 
 
+MAKERS = {
+    "functionalize": "functional graph",
+    "make_joint": "joint graph",
+    "rematerialize": "computed again",
+    "partition": "forward and backward",
+    "compile_graph": "loop IR",
+}
+FAULTS = (VerificationError, LoopVerifyError, KernelError, KeyError)
+
+
+def raising(error):
+    def stage(*given, **named):
+        raise error
+
+    stage.__name__ = "raising"
+    return stage
+
+
+@pytest.mark.parametrize("error", [kind("%0", "planted") for kind in FAULTS], ids=repr)
+@pytest.mark.parametrize("maker, stage", MAKERS.items())
+def test_a_stage_that_breaks_is_a_fault_and_no_refusal(monkeypatch, maker, stage, error):
+    monkeypatch.setattr(bisection, maker, raising(error))
+    finding = found_in_training() if maker == "rematerialize" else found()
+    assert wrong(finding) == stage
+    last = finding.verdicts[-1]
+    assert last.kind == "BUG" and f"raises {type(error).__name__}" in str(last)
+    assert finding.node and "planted" in str(last)
+
+
+@pytest.mark.parametrize("error", [kind("%0", "planted") for kind in (*FAULTS, CompileError)])
+@pytest.mark.parametrize("place", (0, len(bisection.PIPELINE) - 1))
+def test_a_pass_that_breaks_is_a_fault(monkeypatch, place, error):
+    passes = list(bisection.PIPELINE)
+    passes[place] = raising(error)
+    monkeypatch.setattr(bisection, "PIPELINE", tuple(passes))
+    assert wrong(found()) == "pass raising"
+    assert wrong(found(flags=(False, False, False))) == "pass raising"
+
+
+def test_a_graph_that_breaks_the_rules_is_a_fault_though_its_numbers_are_right(monkeypatch):
+    passes = list(bisection.PIPELINE)
+
+    def untyped(graph, options):
+        first = graph.nodes[0]
+        kind = replace(first.results[0].type, shape=(99,))
+        nodes = (replace(first, results=(replace(first.results[0], type=kind),)), *graph.nodes[1:])
+        return replace(graph, nodes=nodes)
+
+    passes.append(untyped)
+    monkeypatch.setattr(bisection, "PIPELINE", tuple(passes))
+    finding = found(flags=(False, False, False))
+    assert wrong(finding) == "pass untyped" and "VerificationError" in str(finding.verdicts[-1])
+
+
+@pytest.mark.parametrize("maker", ["functionalize", "make_joint"])
+def test_a_refusal_is_no_fault(monkeypatch, maker):
+    monkeypatch.setattr(bisection, maker, raising(CompileError("%0", "planted")))
+    with pytest.raises(CompileError, match="planted"):
+        found()
+
+
 COMPLEX = parse_graph("""
 graph f(%x: f32[5], %z: c64[5]) {
   %0: f32[5] = mul(%x, 2)
@@ -273,28 +336,46 @@ def test_the_command(tmp_path):
     assert "kernels compiled" in done.stdout and "BUG" not in done.stdout
 
 
+REFUSED = """import torch
+from torch._higher_order_ops import while_loop
+@torch.compile
+def f(x):
+    return while_loop(lambda x: x.sum() < 10.0, lambda x: (x * 2,), (x,))[0]
+f(torch.ones(3, requires_grad=True))
+"""
+
+
 def test_a_script_that_fails_or_compiles_nothing_says_so_and_exits_with_2(tmp_path):
     texts = {
         "raises.py": "import torch\nraise ValueError('boom')\n",
         "leaves.py": "import sys, torch\ntorch.compile(torch.sin)(torch.ones(3))\nsys.exit(3)\n",
         "nothing.py": "import torch\nprint(torch.ones(3))\n",
         "wrong_shape.py": "import torch\ntorch.compile(lambda x: x @ x)(torch.ones(2, 3))\n",
+        "refused.py": REFUSED,
     }
     said = {
         "raises.py": ("The script raised (ValueError)", "compiled no graph"),
         "leaves.py": ("The script exited with 3", "1 compiled graph judged: nothing is wrong."),
         "nothing.py": ("compiled no graph",),
         "wrong_shape.py": ("The script raised (", "compiled no graph"),
+        "refused.py": (
+            "no stage can be wrong: the gradient of while_loop(): how often",
+            "1 captured graph not compiled but run op by op",
+        ),
     }  # fmt: skip
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
         done = mt2("bisect", tmp_path / name, folder=tmp_path)
         assert done.returncode == 2, (name, done.stdout, done.stderr)
         assert all(words in done.stdout for words in said[name]), (name, done.stdout)
+        assert ("is torch.compile called" in done.stdout.replace("\n", " ")) == (
+            "compiled no graph" in said[name][-1]
+        )
 
 
 PLANTED = """
 import torch
+from minitorch2.kernels.verify import LoopVerifyError
 from minitorch2.ops.table import lookup
 right = lookup("tanh").vjp
 lookup("tanh").vjp = lambda s, g: 0.9 * right(s, g)
