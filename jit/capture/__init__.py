@@ -7,10 +7,10 @@ Reading order:
 - graph_break: the reasons for which capture stops
 - values: what stands on the machine's stack
 - side_effects: what the captured program changes, recorded
+- picking: views at places that tensors tell
 - state: everything one capture knows; frames
 - mode: operations on fake tensors become nodes of the graph
 - wrapping: objects to values, with guards
-- picking: views at places that tensors tell
 - marks: what the user says of a tensor's sizes
 - inputs: tensors and numbers that enter
 - members: attributes of classes and instances

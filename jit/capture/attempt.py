@@ -120,7 +120,7 @@ class Attempt:
         finally:
             dispatch.state.capturing, dispatch.state.saved_hooks = False, hooks
             _set_modes(before)
-        self.machine.picking.settle()
+        self.state.picking.settle()
         self.finished = True
         _check_memory(state)
         _check_containers(state)
@@ -163,7 +163,7 @@ class Attempt:
         self, result: Value, before: tuple, after: tuple, stop: Stop | None
     ) -> CapturedProgram:
         state = self.state
-        self.emitter = emitter = Emitter(state, self.fn, self.machine.picking)
+        self.emitter = emitter = Emitter(state, self.fn)
         emitter.shares = stop is not None
         if self.resume:
             emitter.raised = self.machine.raised_at

@@ -25,7 +25,6 @@ from minitorch2.dispatch import state as dispatch_state
 from minitorch2.dispatch import without_autocast
 from minitorch2.dtypes import float64
 from minitorch2.jit.capture.graph_break import GraphBreak
-from minitorch2.jit.capture.picking import Picking
 from minitorch2.jit.capture.resume.splice import Rest
 from minitorch2.jit.capture.resume.suspend import finished_generator, generator_place
 from minitorch2.jit.capture.source import ConstantSource, Source
@@ -58,8 +57,8 @@ SHARED = (TupleValue, MethodValue, PartialValue)  # built by an expression, but 
 class Emitter:
     """Writes the host function of one capture."""
 
-    def __init__(self, state: CaptureState, function: Any, picking: Picking):
-        self.state, self.picking = state, picking
+    def __init__(self, state: CaptureState, function: Any):
+        self.state = state
         guards = state.guards
         self.writer = FunctionWriter(function, (*guards.positional, *guards.keywords))
         self.out = self.writer.local("out")
@@ -220,7 +219,7 @@ class Emitter:
         """An input tensor itself, or an output of the graph."""
         if value.source is not None:
             return self.fetch(value.source)
-        picked = self.picking.leaving(self, value)
+        picked = self.state.picking.leaving(self, value)
         if picked is not None:
             return picked
         for index, fake in enumerate(self.outputs):
@@ -228,10 +227,6 @@ class Emitter:
                 return f"{self.out}[{index}]"
         self.outputs.append(value.fake)
         return f"{self.out}[{len(self.outputs) - 1}]"
-
-    def is_output(self, fake: Tensor) -> bool:
-        """Whether the graph returns a tensor, as far as is known by now."""
-        return any(fake is other for other in self.outputs)
 
     def new_object(self, value: ObjectValue) -> str:
         """Build an instance that was made inside, in its final state."""

@@ -27,7 +27,6 @@ from minitorch2.jit.capture.inputs import Inputs
 from minitorch2.jit.capture.members import Members
 from minitorch2.jit.capture.mode import CaptureMode, capture_origin
 from minitorch2.jit.capture.opcodes import break_reason
-from minitorch2.jit.capture.picking import Picking
 from minitorch2.jit.capture.resume.suspend import Suspended
 from minitorch2.jit.capture.rules.dispatching import call_native, class_rule, function_rule
 from minitorch2.jit.capture.rules.transforms import BY_CODE
@@ -65,8 +64,7 @@ class Machine(Inputs, Members):
         self.trace = trace
         self.free_sizes = free_sizes
         self.in_place: Mapping[str, Any] = {}  # in a trial: what stands at a source instead
-        self.picking = Picking()
-        self.mode = CaptureMode(state, self.lift, self.picking)
+        self.mode = CaptureMode(state, self.lift)
         self.may_break = False  # whether a break is followed by more of the function
         self.root: Frame | None = None  # the frame of the compiled function itself
         self.left: Frame | None = None  # the frame called from the root that was left last

@@ -46,9 +46,8 @@ class GraphFunction:
 class CaptureMode(dispatch.Mode):
     """Writes each operation into the graph of `state`; `lift` makes a real tensor an input."""
 
-    def __init__(self, state: CaptureState, lift: Callable[[Tensor], Tensor], picking: Any):
+    def __init__(self, state: CaptureState, lift: Callable[[Tensor], Tensor]):
         self.state = state
-        self.picking = picking
         self.lift = lift
         self.below = FakeMode()
 
@@ -66,7 +65,7 @@ class CaptureMode(dispatch.Mode):
         written = _written(op, args)
         if not written and {id(fake) for fake in fakes} <= {id(given) for given in args}:
             return result  # nothing was done: a dropout in eval mode, a contiguous() that was
-        self.picking.used(args, written)
+        state.picking.recorded(op, args, fakes, written)
         state.written.update(id(tensor.storage) for tensor in written)
         plain = complete_arguments(op, tuple(self._plain(argument) for argument in args))
         values = tuple(state.builder.value(tensor_type(fake)) for fake in fakes)

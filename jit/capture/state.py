@@ -17,6 +17,7 @@ from minitorch2.errors import is_own_file
 from minitorch2.jit import guards as kinds
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.instructions import Instruction, Program, decode
+from minitorch2.jit.capture.picking import Picking
 from minitorch2.jit.capture.side_effects import Effects
 from minitorch2.jit.capture.source import (
     AttributeSource,
@@ -106,6 +107,7 @@ class CaptureState:
         self.builder = GraphBuilder(name, self.environment)
         self.guards = guards
         self.effects = Effects()
+        self.picking = Picking(self)
         self.inputs: list[InputTensor] = []
         self.by_id: dict[int, Value] = {}
         self.generators: list[Any] = []

@@ -170,7 +170,7 @@ class _Call:
         memory = {id(v.fake.storage) for v in self.given if isinstance(v, TensorValue)}
         for output, fake in zip(self.outputs, fakes, strict=False):
             if id(output.fake.storage) in memory:
-                machine.picking.bar(machine, fake)
+                machine.state.picking.bar(fake)
         found = [machine.from_python(fake) for fake in fakes[:count]]
         return found[0] if self.single else machine.tuple_of(found)
 

@@ -142,15 +142,10 @@ class TensorValue(Value):
         self.attributes[name] = value
 
     def get_item(self, machine: Machine, key: Value) -> Value:
-        found = machine.run_python(lambda tensor, index: tensor[index], [self, key], {})
-        machine.picking.note(machine, self, key, found)
-        return found
+        return machine.run_python(lambda tensor, index: tensor[index], [self, key], {})
 
     def set_item(self, machine: Machine, key: Value, value: Value) -> None:
-        picked = machine.picking.put_back(self, key, machine.real(value))
         machine.run_python(operator.setitem, [self, key, value], {})
-        if picked is not None:
-            picked.stale = False
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
         """Run on the fake, but for what needs numbers, history or memory."""

@@ -1,5 +1,7 @@
 """`x[i]` for an integer tensor i is a view, in compiled code too."""
 
+import operator
+
 import pytest
 
 import minitorch2 as torch
@@ -152,13 +154,183 @@ def read_before_it_is_put_back(x, i, w):
     return y, x
 
 
-FUNCTIONS = [read, written, written_later, written_through_a_view, base_written,
-             base_written_but_not_read, leaves, leaves_twice, of_an_intermediate,
+def of_views(x, i, w):
+    return x.T[i - 1], x[1:][i - 1], x.detach()[i], x.view(-1)[i], x.unbind()[0][i - 1]
+
+
+def of_a_pick(x, i, w):
+    return x[i][i - 1], x[i], x[i - 1]
+
+
+def of_a_kept_pick(x, i, w):
+    part = x[i]
+    return part[i - 1], part
+
+
+def of_two_views(x, i, w):
+    return x.T, x.T[i - 1]
+
+
+def beside_a_view_of_an_intermediate(x, i, w):
+    y = x * 2
+    return y[:2], y[i]
+
+
+def of_a_view_of_an_intermediate(x, i, w):
+    y = x * 2
+    return {"part": y.T[i - 1], "whole": y}
+
+
+def before_a_view_of_an_intermediate(x, i, w):
+    y = x * 2
+    part = y.view(-1)[i]
+    return part, y[:2]
+
+
+def two_of_an_intermediate(x, i, w):
+    y = x * 2
+    return y[i], y[i]
+
+
+def one_of_an_intermediate_twice(x, i, w):
+    part = (x * 2)[i]
+    return [part], part
+
+
+def a_pick_and_one_of_it(x, i, w):
+    part = (x * 2)[i]
+    return part[i - 1], part
+
+
+def detached(x, i, w):
+    part = (x * 2)[i]
+    return part.detach(), part
+
+
+def set_on_an_object(x, i, w):
+    y = x * 2
+    x.whole = y
+    return y.T[i - 1]
+
+
+def written_below_a_pick(x, i, w):
+    part = x[i][i - 1]
+    x.add_(1)
+    return part
+
+
+def written_below_a_pick_and_read(x, i, w):
+    part = x[i][i - 1]
+    x.add_(1)
+    return part * 1
+
+
+def written_above_a_pick(x, i, w):
+    part = x[i]
+    one = part[i - 1]
+    one += 5
+    return part * 1, x * 1
+
+
+def written_through_a_pick_of_a_pick(x, i, w):
+    part = x[i]
+    one = part[i - 1]
+    part += 5
+    return one * 1
+
+
+def written_beside(x, i, w):
+    one, other = x[i][i - 1], x[i]
+    other += 5
+    return one * 1
+
+
+def written_in_place_when_stale(x, i, w):
+    part = x[i]
+    x += 1
+    part.mul_(2)
+    return x * 1
+
+
+def by_name(x, i, w):
+    part = x.__getitem__(i)
+    part += 5
+    torch.Tensor.__getitem__(x, i).add_(1)
+    return x * 1
+
+
+def by_name_leaves(x, i, w):
+    get = x.__getitem__
+    return get(i), torch.Tensor.__getitem__(x, i - 1), operator.getitem(x, i), list(map(get, [i]))
+
+
+def set_by_name(x, i, w):
+    part = x.__getitem__(i)
+    part += 5
+    x.__setitem__(i, part)
+    torch.Tensor.__setitem__(x, i - 1, 8)
+    return x * 1
+
+
+def index_written(x, i, w):
+    place = i.clone()
+    part = x[place]
+    place -= 1
+    return part
+
+
+def index_written_meanwhile(x, i, w):
+    place = i.clone()
+    part = x[place]
+    part += 5
+    place -= 1
+    x[place] = part
+    return x * 1
+
+
+def index_of_another_kind(x, i, w):
+    place = i.to(torch.int32)
+    x[place] += 1
+    x[place, 1] *= 3
+    return x[place], x[..., place - 1, None]
+
+
+def written_after_it_was_put(x, i, w):
+    part = x[i]
+    part += 5
+    y = torch.index_put(x, (i,), part)
+    part += 5
+    x.copy_(y)
+    return part * 1, x * 1
+
+
+def with_gaps(x, i, w):
+    return (x * 2)[:, i - 1]
+
+
+def put_by_an_operation(x, i, w):
+    part = x[i]
+    part += 5
+    return torch.index_put(x, (i,), part)
+
+
+FUNCTIONS = [of_views, of_a_pick, of_a_kept_pick, of_two_views, beside_a_view_of_an_intermediate,
+             of_a_view_of_an_intermediate, before_a_view_of_an_intermediate,
+             two_of_an_intermediate, one_of_an_intermediate_twice, a_pick_and_one_of_it, detached,
+             set_on_an_object, written_below_a_pick, written_below_a_pick_and_read,
+             written_above_a_pick, written_through_a_pick_of_a_pick, written_beside,
+             written_in_place_when_stale, by_name, by_name_leaves, set_by_name, index_written,
+             index_written_meanwhile, index_of_another_kind, put_by_an_operation, with_gaps,
+             written_after_it_was_put, read, written, written_later, written_through_a_view,
+             base_written, base_written_but_not_read, leaves, leaves_twice, of_an_intermediate,
              intermediate_before, of_an_intermediate_alone, another_view_leaves, chained,
              kept_in_a_list, in_a_callee, in_a_loop, without_gradients, two_indices, gathered,
              out_of_range, assigned, added_up, added_in_a_loop, put_elsewhere,
              read_before_it_is_put_back]  # fmt: skip
-WHOLE = (read, base_written_but_not_read, leaves, leaves_twice, of_an_intermediate_alone, gathered,
+WHOLE = (of_views, of_a_pick, of_a_kept_pick, of_two_views, beside_a_view_of_an_intermediate,
+         one_of_an_intermediate_twice, of_a_view_of_an_intermediate, set_on_an_object,
+         by_name_leaves, set_by_name, index_of_another_kind, with_gaps, read,
+         base_written_but_not_read, leaves, leaves_twice, of_an_intermediate_alone, gathered,
          intermediate_before, assigned, added_in_a_loop)  # fmt: skip
 RAISING = (out_of_range, without_gradients)
 
