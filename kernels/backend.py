@@ -140,7 +140,8 @@ def plan_graph(
 
 def generate(graph: Graph, plan: Plan, options: KernelOptions, unit: str = "") -> Compiled:
     """Source for every step, and the function that runs them."""
-    names = host.host_names()
+    with phase("machine code"):
+        names = host.host_names()  # the first time, the code of the pool of threads
     with phase("kernel.source"):
         sources = kernel_sources(plan)
     if options.executor == "numba" and config.cuda != "sim":

@@ -17,8 +17,8 @@ from functools import cache
 
 import numpy
 
-from minitorch2.kernels.runtime.compile import CompiledKernel, compile_kernel
-from minitorch2.kernels.runtime.launcher import Launch, direct
+from minitorch2.kernels.runtime.compile import compile_kernel
+from minitorch2.kernels.runtime.launcher import Launch
 from minitorch2.kernels.runtime.signature import KernelSignature
 
 Sizes = tuple[int, ...]
@@ -55,15 +55,9 @@ def max_pool(
 
 
 @cache
-def _kernel(kernel: Sizes, near: Sizes, short: str) -> CompiledKernel:
-    signature = KernelSignature((short, short, "i64"), sizes=5 * len(kernel), grain=1)
-    return compile_kernel(source(kernel, near, short), signature)
-
-
-@cache
 def _launch(kernel: Sizes, near: Sizes, short: str) -> Launch:
-    built = _kernel(kernel, near, short)  # which stays alive: its machine code is here
-    return direct(built.address, built.signature) or built.launch
+    signature = KernelSignature((short, short, "i64"), sizes=5 * len(kernel), grain=1)
+    return compile_kernel(source(kernel, near, short), signature).direct()
 
 
 def source(kernel: Sizes, near: Sizes, short: str) -> str:

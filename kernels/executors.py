@@ -22,6 +22,7 @@ from minitorch2.kernels.interpreter import interpret_kernel
 from minitorch2.kernels.loop_ir import Kernel
 from minitorch2.kernels.runtime.buffers import flat
 from minitorch2.kernels.runtime.compile import compile_kernel, plain_kernel
+from minitorch2.phases import phase
 
 
 def executor(name: str, kernel: Kernel, source: KernelSource) -> Run:
@@ -30,7 +31,8 @@ def executor(name: str, kernel: Kernel, source: KernelSource) -> Run:
 
 
 def _numba(kernel: Kernel, source: KernelSource) -> Run:
-    return compile_kernel(source.text, source.signature).direct()
+    with phase("machine code"):
+        return compile_kernel(source.text, source.signature).direct()
 
 
 def _python(kernel: Kernel, source: KernelSource) -> Run:

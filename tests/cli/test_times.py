@@ -1,11 +1,16 @@
 """`mt2 times`: where the seconds of compiling go, in a first process and in a second one."""
 
 import json
+import time
 
 import pytest
 
 from minitorch2.cli.times import OTHERS, place, rows, title
+from minitorch2.jit.ir.parser import parse_graph
 from minitorch2.jit.passes.pipeline import PIPELINE
+from minitorch2.kernels.backend import compile_graph
+from minitorch2.kernels.runtime import build, cache
+from minitorch2.phases import measuring, phase
 from tests.cli.commands import mt2
 
 SCRIPT = """import sys
@@ -37,6 +42,31 @@ def test_a_script_compiled_twice(script):
     assert skipped <= cold["phases"].keys()
     assert not skipped & warm["phases"].keys() and {"capture", "disk"} <= warm["phases"].keys()
     assert all(0 < sum(run["phases"].values()) < run["script"] for run in (cold, warm))
+
+
+@pytest.mark.parametrize("count", (1, 3))
+def test_what_llvm_takes_is_machine_code(monkeypatch, count):
+    """Whether one thread compiles the kernels or several side by side."""
+    taken = []
+    right = build.build_object
+
+    def timed(*given):
+        start = time.perf_counter()
+        made = right(*given)
+        taken.append(time.perf_counter() - start)
+        return made
+
+    monkeypatch.setattr(build, "build_object", timed)
+    monkeypatch.setattr(cache, "load", lambda key: None)
+    kinds = ("f32", "f64", "i64")[:count]
+    inputs = ", ".join(f"%x{n}: {kind}[7,{20 + count}]" for n, kind in enumerate(kinds))
+    nodes = " ".join(f"%{n}: {kind}[7] = sum(%x{n}, (1,))" for n, kind in enumerate(kinds))
+    outputs = ", ".join(f"%{n}" for n in range(count))
+    graph = parse_graph(f"graph one({inputs}) {{ {nodes} return {outputs} }}")
+    with measuring() as seconds, phase("between stages"):
+        compiled = compile_graph(graph)
+    assert compiled.kernel_count == len(taken) == count
+    assert seconds["machine code"] >= max(taken) > seconds["between stages"]
 
 
 def test_the_table(script):
