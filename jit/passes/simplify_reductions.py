@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+from minitorch2.dtypes import bool as bool_dtype
 from minitorch2.jit.ir.graph import Graph, Node, Value, literal_key, used_values
 from minitorch2.jit.passes.notes import left, note
 from minitorch2.jit.passes.options import PassOptions
@@ -130,7 +131,7 @@ class _Reduction:
         if rest:
             args = (base, rest, True, *self.node.args[3:])
             found = self.add(self.node.op, args, inner)
-        if self.node.op == "sum":
+        if self.node.op == "sum" and self.type.dtype is not bool_dtype:  # of those it is any_true
             found = self.add("mul", (found, count), inner)
         kept = tuple(1 if dim in self.dims else size for dim, size in enumerate(self.type.shape))
         if tensor_type(found).shape != kept:

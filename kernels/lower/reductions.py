@@ -7,6 +7,7 @@ type of the result.
 Source: torch's reductions; the folding order is written down in codegen/reductions.py.
 """
 
+from minitorch2.dtypes import bool as bool_dtype
 from minitorch2.dtypes import dtype
 from minitorch2.jit.ir.graph import Node, Value
 from minitorch2.kernels.functions import REDUCERS
@@ -23,6 +24,8 @@ from minitorch2.kernels.lower.nests import (
 )
 from minitorch2.layouts import normalize_dims
 from minitorch2.ops.table import Op
+
+OF_BOOLS = {"sum": "any", "prod": "all"}  # what adding and multiplying comes to
 
 
 def lower_reduction(node: Node, op: Op) -> Nest:
@@ -46,7 +49,8 @@ def lower_reduction(node: Node, op: Op) -> Nest:
     reduced = frozenset(names[at] for at in dims)
     if not reduced:
         raise NotLowered(f"{op.name} over no dimension")
-    return Nest(node, result, axes, value, output, (), op.expr, reduced)
+    reducer = OF_BOOLS.get(op.expr, op.expr) if element is bool_dtype else op.expr
+    return Nest(node, result, axes, value, output, (), reducer, reduced)
 
 
 def reduced_value(read: NestExpression, reducer: str, result: dtype) -> NestExpression:

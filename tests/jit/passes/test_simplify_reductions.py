@@ -55,6 +55,34 @@ def test_an_extremum_of_a_broadcast_is_one_of_the_operand():
     check(simplify_reductions, before, after)
 
 
+def test_a_sum_of_equal_bools_is_one_of_them():
+    inputs = "%x: bool[2,1]"
+    wide = "%0: bool[2,9] = expand(%x, (2, 9))"
+    before = graph(wide, "%1: bool[2] = sum(%0, (1,), dtype=bool)", inputs=inputs, returns="%1")
+    after = graph(wide, "%1: bool[2] = view(%x, (2,))", inputs=inputs, returns="%1")
+    check(simplify_reductions, before, after)
+
+
+@pytest.mark.parametrize("backend", ["interpreter", "eager", "aot_eager", "numba"])
+@pytest.mark.parametrize("name, same_as", [("sum", "any"), ("prod", "all"), ("nansum", "any")])
+@pytest.mark.parametrize("kind", [torch.bool, torch.int64, torch.float32, torch.float16])
+@pytest.mark.parametrize("dim", [None, 1, (0, 1)])
+def test_reductions_into_bool(name, same_as, kind, dim, backend):
+    def reduce(x, wide):
+        first = getattr(x, name)(dim, dtype=torch.bool)
+        return first, getattr(wide.expand(3, 4), name)(dim, dtype=torch.bool), first.sum()
+
+    if name == "prod" and dim == (0, 1):
+        pytest.skip("prod takes one dimension")
+    x = torch.tensor([[1, 2, 0, 1], [0, 0, 0, 0], [3, 1, 1, 2]]).to(kind)
+    wide = x[:, 2:3]
+    found = torch.compile(reduce, backend=backend)(x, wide)
+    places = dim if isinstance(dim, tuple) else (0, 1) if dim is None else (dim,)
+    for result, given in zip(found, (x, wide.expand(3, 4)), strict=False):
+        wanted = getattr(given.bool().numpy(), same_as)(places)
+        assert result.dtype is torch.bool and result.tolist() == wanted.tolist()
+
+
 def test_what_stays_broadcast_is_broadcast_again():
     inputs, wide = "%x: i64[1,1]", "%0: i64[4,3] = expand(%x, (4, 3))"
     before = graph(wide, "%1: i64[4] = sum(%0, (1,))", inputs=inputs, returns="%1")
