@@ -200,8 +200,8 @@ def _host_names() -> dict[str, Any]:
         address = threads.code().address
         names["arrays"] = tensor_code.arrays_function(address["arrays"], array_of)
         names["tensor"] = tensor_code.tensor_function(address["tensor"])
-    names |= {element.short: element.numpy for element in dtypes.ALL}
-    return names | {element.short.upper(): element for element in dtypes.ALL}
+    names |= {element.short: element.numpy for element in dtypes.EVERY}
+    return names | {element.short.upper(): element for element in dtypes.EVERY}
 
 
 def host_names() -> dict[str, Any]:

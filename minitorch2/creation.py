@@ -22,6 +22,7 @@ from minitorch2.dispatch import call, state
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, DtypeError, OperationError
 from minitorch2.layouts import broadcast_shapes
 from minitorch2.ops import ordering
+from minitorch2.ops.conversions import converted
 from minitorch2.ops.infer import pointwise_layout
 from minitorch2.ops.memory_methods import resize_
 from minitorch2.ops.outputs import into
@@ -68,7 +69,7 @@ def _array_of(data: Any, wanted: dtypes.dtype | None) -> numpy.ndarray:
         return array
     token = silence()
     try:
-        return array.astype(wanted.numpy)
+        return converted(array, wanted.numpy)
     finally:
         restore(token)
 
@@ -107,7 +108,7 @@ def _check_held(array: numpy.ndarray, wanted: dtypes.dtype) -> None:
         if not dtypes.can_hold(wanted, value):
             raise OperationError(
                 f"tensor({value}, dtype={wanted})",
-                f"value cannot be converted to type {wanted.name} without overflow",
+                f"value cannot be converted to type {wanted.in_words_of_c} without overflow",
                 "use a wider dtype",
             )
 

@@ -11,6 +11,7 @@ Source: the promotion rules are those of torch's "Tensor Attributes" page; bfloa
 """
 
 import builtins
+import math
 from typing import Any
 
 import ml_dtypes
@@ -33,6 +34,7 @@ class dtype:
         "differentiable",
         "is_signed",
         "is_stored_only",
+        "letter",
         "order",
     )
 
@@ -46,8 +48,9 @@ class dtype:
         self.is_floating_point = category == 2
         self.is_complex = category == 3
         self.differentiable = category >= 2  # whether its tensors may require gradients
-        self.is_signed = short not in ("u8", "bool")
-        self.is_stored_only = short.startswith("f8")  # converted, never computed with
+        self.is_signed = short not in ("u8", "bool", "f8e8m0fnu")
+        self.is_stored_only = short.startswith("f8")  # converted, hardly ever computed with
+        self.letter = "e" if self.is_stored_only else "bifc"[category]  # what rows accept it by
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
@@ -56,8 +59,26 @@ class dtype:
         return self.name
 
     def to_complex(self) -> "dtype":
-        """The complex dtype whose parts hold this dtype's numbers (at least float32)."""
+        """The complex dtype whose parts hold this dtype's numbers (at least float32).
+
+        DtypeError for the floats of eight bits.
+        """
+        if self.is_stored_only:
+            raise DtypeError(
+                f"{self}.to_complex()",
+                f"Unknown Complex ScalarType for {self.title}",
+                "convert to float32 first",
+            )
         return self if self.is_complex else complex128 if self is float64 else complex64
+
+    @property
+    def in_words_of_c(self) -> str:
+        """The name of its C type, which torch's messages of overflow have: 'float', 'int64_t'."""
+        if self.category == INTEGER:
+            return "int" if self is int32 else f"{self.name}_t"
+        plain = {bool: "bool", float32: "float", float64: "double"}
+        parts = {complex64: "c10::complex<float>", complex128: "c10::complex<double>"}
+        return (plain | parts).get(self, f"c10::{self.title}")
 
     @property
     def title(self) -> str:
@@ -101,20 +122,27 @@ float32 = dtype("float32", "f32", numpy.float32, FLOATING, 7)
 float64 = dtype("float64", "f64", numpy.float64, FLOATING, 8)
 complex64 = dtype("complex64", "c64", numpy.complex64, COMPLEX, 9)
 complex128 = dtype("complex128", "c128", numpy.complex128, COMPLEX, 10)
-# Numbers of eight bits: tensors of them are stored and converted; there are no other kernels.
+# Numbers of eight bits: tensors of them are stored, compared and converted, nothing else.
 float8_e4m3fn = dtype("float8_e4m3fn", "f8e4m3fn", ml_dtypes.float8_e4m3fn, FLOATING, 6)
 float8_e5m2 = dtype("float8_e5m2", "f8e5m2", ml_dtypes.float8_e5m2, FLOATING, 6)
 float8_e4m3fnuz = dtype("float8_e4m3fnuz", "f8e4m3fnuz", ml_dtypes.float8_e4m3fnuz, FLOATING, 6)
 float8_e5m2fnuz = dtype("float8_e5m2fnuz", "f8e5m2fnuz", ml_dtypes.float8_e5m2fnuz, FLOATING, 6)
 float8_e8m0fnu = dtype("float8_e8m0fnu", "f8e8m0fnu", ml_dtypes.float8_e8m0fnu, FLOATING, 6)
+WITHOUT_INFINITY = (float8_e4m3fn, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu)
 EIGHT_BITS = (float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu)
 float, double, half, short, int, long = float32, float64, float16, int16, int32, int64
 cfloat, cdouble = complex64, complex128
 
 REAL = (bool, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64)
 ALL = (*REAL, complex64, complex128)
-_BY_SHORT = {each.short: each for each in (*ALL, *EIGHT_BITS)}
-_BY_NUMPY = {each.numpy: each for each in (*ALL, *EIGHT_BITS)}
+EVERY = (*ALL, *EIGHT_BITS)
+_BY_SHORT = {each.short: each for each in EVERY}
+_BY_NUMPY = {each.numpy: each for each in EVERY}
+_LARGEST = {
+    each: builtins.float(ml_dtypes.finfo(each.to_real().numpy).max)
+    for each in EVERY
+    if each.category >= FLOATING
+}
 _OF_PYTHON = {
     builtins.bool: bool,
     builtins.int: int64,
@@ -159,8 +187,15 @@ def get_default_dtype() -> dtype:
 
 
 def set_default_dtype(new: dtype) -> None:
-    """Set the dtype of tensors made from Python floats. ArgumentTypeError if not floating."""
+    """Set the dtype of tensors made from Python floats.
+
+    ArgumentTypeError if it is not floating, or of eight bits.
+    """
     global _default
+    if isinstance(new, dtype) and new.is_stored_only:
+        raise ArgumentTypeError(
+            f"set_default_dtype({new})", f"couldn't find storage object {new.title}Storage"
+        )
     if not isinstance(new, dtype) or not new.is_floating_point:
         raise ArgumentTypeError(
             f"set_default_dtype({new})",
@@ -171,10 +206,21 @@ def set_default_dtype(new: dtype) -> None:
 
 
 def promote_types(a: dtype, b: dtype) -> dtype:
-    """The smallest dtype that both convert to, as torch.promote_types."""
+    """The smallest dtype that both convert to, as torch.promote_types.
+
+    DtypeError where one is of eight bits and the other is not the same.
+    """
     a, b = as_dtype(a), as_dtype(b)
     if a is b:
         return a
+    if a.is_stored_only or b.is_stored_only:
+        first, second = (a, b) if a.is_stored_only else (b, a)
+        raise DtypeError(
+            f"promote_types({a}, {b})",
+            "Promotion for Float8 Types is not supported, attempted to promote "
+            f"{first.title} and {second.title}",
+            "convert to float32 first",
+        )
     if a.category != b.category:
         higher, lower = (a, b) if a.category > b.category else (b, a)
         return complex128 if higher.is_complex and lower is float64 else higher
@@ -226,7 +272,24 @@ def result_type(*operands: Any) -> dtype:
 
 
 def can_hold(element: dtype, value: Any) -> builtins.bool:
-    """Whether a number can be converted to an integer dtype (-1 may wrap to the largest)."""
+    """Whether a Python number can be converted to a dtype without overflow.
+
+    For unsigned integers -1 may wrap to the largest; an imaginary part has to be 0 for real dtypes.
+    """
+    if element is bool:
+        return True
+    if isinstance(value, builtins.complex):
+        if element.is_complex:
+            return can_hold(element, value.real) and can_hold(element, value.imag)
+        if value.imag != 0 or element is float8_e8m0fnu:  # which has no 0 for the imaginary part
+            return False
+        value = value.real
+    if element.category != INTEGER:
+        if element is float8_e8m0fnu and isinstance(value, builtins.float) and value <= 0:
+            return False
+        if value in (math.inf, -math.inf):
+            return element not in WITHOUT_INFINITY
+        return value != value or abs(value) <= _LARGEST[element]
     bits = 8 * element.itemsize
     high = 2 ** (bits - 1) - 1 if element.is_signed else 2**bits - 1
     low = -high - 1 if element.is_signed else -high if isinstance(value, builtins.int) else 0

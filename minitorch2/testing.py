@@ -182,6 +182,7 @@ def _tensor_difference(
     if rtol is None:
         pair = [TOLERANCES.get(t.dtype.name, (0.0, 0.0)) for t in (a, b)]
         rtol, atol = (max(each) for each in zip(*pair, strict=True))
+    a, b = (each.float() if each.dtype.is_stored_only else each for each in (a, b))
     common = dtypes.promote_types(dtypes.promote_types(a.dtype, b.dtype), dtypes.uint8)
     a, b = a.to(common), b.to(common)
     close = isclose(a, b, rtol, atol, equal_nan)

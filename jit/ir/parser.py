@@ -47,7 +47,7 @@ _TOKENS = re.compile(
     re.VERBOSE,
 )
 _FLOAT = re.compile(r"-?(inf|nan|\d+\.\d*([eE][+-]?\d+)?|\d+[eE][+-]?\d+)")
-_DTYPES = {each.short: each for each in dtypes.ALL}
+_DTYPES = {each.short: each for each in dtypes.EVERY}
 _LITERALS: dict[str, Argument] = {"True": True, "False": False, "None": None}
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 

@@ -90,8 +90,10 @@ def _unknown(node: Node, op: Op) -> str:
     for value in (*values_in(node.args), *node.results):
         if not isinstance(value.type, TensorType):
             continue
-        if value.type.dtype.is_complex and op.kind != VIEW:
+        if op.kind != VIEW and value.type.dtype.is_complex:
             return "kernels move complex numbers, and leave computing with them to numpy"
+        if op.kind != VIEW and value.type.dtype.is_stored_only:
+            return "kernels move numbers of eight bits, and leave converting them to numpy"
         if value.type.device.type != "cpu":
             return f"it works on {value.type.device}"
         if any(size == 0 for size in value.type.shape):

@@ -70,8 +70,7 @@ def compile_ptx(source: str, signature: KernelSignature, architecture: tuple[int
     made = importlib.import_module("minitorch2.kernels.vecmath.cuda_intrinsics")
     function = _function(source, made.cuda_intrinsics)
     pointer, kinds = made.Pointer, made.NUMBA_TYPES
-    sixteen = {"f16": "u16", "bf16": "u16"}
-    arguments = [pointer(kinds[sixteen.get(short, short)]) for short in signature.arrays]
+    arguments = [pointer(kinds[short]) for short in signature.storage_types()]
     arguments += [kinds["u64"]] * signature.sizes
     arguments += [kinds[short] for short in signature.scalars]
     arguments.append(pointer(kinds["i64"]))

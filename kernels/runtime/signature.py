@@ -22,7 +22,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-STORAGE = {"f16": "u16", "bf16": "u16"}
+from minitorch2.dtypes import EIGHT_BITS
+
+# What elements lie in memory as, where that is no type of a kernel's own.
+STORAGE = {"f16": "u16", "bf16": "u16"} | {each.short: "u8" for each in EIGHT_BITS}
 SLOT_FORMATS = {"f32": "f4x", "f64": "d", "bool": "?7x", "i64": "q", "u64": "Q", "i32": "i4x",
                 "u32": "I4x", "i16": "h6x", "u16": "H6x", "i8": "b7x", "u8": "B7x"}  # fmt: skip
 
@@ -69,7 +72,7 @@ class KernelSignature:
         )
 
     def storage_types(self) -> tuple[str, ...]:
-        """What the arrays hold in memory: 16-bit floats lie there as u16."""
+        """What the arrays hold in memory: 16-bit floats lie there as u16, 8-bit ones as u8."""
         return tuple(STORAGE.get(short, short) for short in self.arrays)
 
     def layout(self) -> struct.Struct:

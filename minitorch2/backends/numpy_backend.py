@@ -213,9 +213,9 @@ def run_plain(op: Op, args: tuple) -> Tensor | None:
 
 
 def working_type(op: Op, compute: Any) -> Any:
-    """The numpy dtype a pointwise op computes in: 16-bit floats are computed in float32."""
+    """The numpy dtype a pointwise op computes in: float32 for floats of 16 bits and of 8."""
     if (
-        compute.itemsize == 2
+        compute.itemsize <= 2
         and compute.category == FLOATING
         and op.promote not in ("convert", "stored")
     ):

@@ -5,6 +5,7 @@ Files, in reading order:
 table        the row, and the table of rows
 code_cache   the code of generated functions, kept beside Python's bytecode
 signature    schema lines, parsed, and the functions made from them
+conversions  other element types, with torch's numbers
 infer        shape, dtype and layout rules shared by rows
 arithmetic   pointwise rows of two operands
 elementwise  pointwise rows of one operand

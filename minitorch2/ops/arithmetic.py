@@ -383,7 +383,7 @@ for _name, _function, _symbol in (
         eager=_function,
         expr=f"self {_symbol} other",
         promote="bool",
-        accepts="bifc" if _name in ("eq", "ne") else "bif",
+        accepts="bifce" if _name in ("eq", "ne") else "bif",
         doc=f"Whether self {_symbol} other, element by element.",
     )
 
@@ -436,7 +436,7 @@ def _check_where(op, args):
 WHERE = defop(
     "where(Tensor condition, Operand self, Operand other) -> Tensor",
     POINTWISE,
-    accepts="bifc",
+    accepts="bifce",
     eager=RowKernel("where", numpy.where),
     check=_check_where,
     expr="select(condition, self, other)",

@@ -10,7 +10,7 @@ from minitorch2 import dtypes
 from minitorch2.dispatch import call, state
 from minitorch2.errors import DtypeError, OperationError, ShapeError
 from minitorch2.layouts import element_count, normalize_dims
-from minitorch2.ops.infer import check_held, describe_value
+from minitorch2.ops.infer import describe_value, held
 from minitorch2.ops.table import COMPOSITE, defop, lookup
 from minitorch2.tensors import Tensor
 
@@ -137,14 +137,14 @@ composite(
 
 
 def like(value, tensor):
-    """A number or tensor in the dtype of a tensor."""
+    """A number or tensor in the dtype of a tensor; OperationError for one that it cannot hold."""
     if isinstance(value, Tensor):
         return value.to(tensor.dtype)
+    value = held(value, tensor.dtype)
     if tensor.dtype.differentiable:
         return float(value) if isinstance(value, (bool, int)) else value
     if tensor.dtype is dtypes.bool:
         return bool(value)
-    check_held(value, tensor.dtype)
     return int(value)
 
 

@@ -15,7 +15,8 @@ from minitorch2 import dtypes, random
 from minitorch2.dispatch import call, state
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, DtypeError, OperationError
 from minitorch2.layouts import element_count
-from minitorch2.ops.infer import check_held, is_number
+from minitorch2.ops.conversions import converted
+from minitorch2.ops.infer import held, is_number
 from minitorch2.ops.table import COMPOSITE, CREATION, RANDOM, Meta, defop, lookup
 
 
@@ -41,15 +42,16 @@ def _checked(size):
 
 def _infer_full(size, fill_value, dtype, device):
     element = _dtype_of(fill_value, dtype)
-    check_held(fill_value, element)
+    held(fill_value, element, single=all(type(each) is int and each == 1 for each in size))
     return Meta(_checked(size), element)
 
 
 def _full(size, fill_value, dtype, device):
-    check_held(fill_value, _dtype_of(fill_value, dtype))
-    wanted = _dtype_of(fill_value, dtype).numpy
+    shape, element = _infer_full(size, fill_value, dtype, device)
+    fill_value = held(fill_value, element, single=True)
     with numpy.errstate(all="ignore"):
-        return numpy.full(_checked(size), numpy.asarray(fill_value).astype(wanted), wanted)
+        filling = converted(numpy.asarray(fill_value), element.numpy)
+        return numpy.full(shape, filling, element.numpy)
 
 
 defop(
@@ -308,14 +310,8 @@ def number_like(tensor, value, asked, wrong):
     """A number as a 0-d tensor of the dtype it is written into.
 
     Raises ArgumentTypeError, which says `asked` and `wrong`, for what is none; OperationError for
-    a complex number among real ones.
+    one that the dtype cannot hold.
     """
     if not is_number(value):
         raise ArgumentTypeError(asked, wrong, "make a tensor of it first: torch.tensor(value)")
-    if isinstance(value, complex) and not tensor.dtype.is_complex:
-        raise OperationError(
-            f"{asked} of dtype {tensor.dtype}",
-            f"value cannot be converted to type {tensor.dtype.name} without overflow",
-            "write value.real",
-        )
     return call(lookup("full"), ((), value, tensor.dtype, tensor.device))

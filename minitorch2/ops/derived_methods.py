@@ -19,6 +19,7 @@ from minitorch2 import dtypes
 from minitorch2.dispatch import call
 from minitorch2.errors import ArgumentTypeError, DtypeError, OperationError
 from minitorch2.ops.creation import number_like
+from minitorch2.ops.infer import held
 from minitorch2.ops.signature import as_variadic
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor, wrap
@@ -144,6 +145,7 @@ def fill_(self: Tensor, value: Any) -> Any:
     else:
         kind = type(value).__name__
         wrong = f"fill_() received an invalid combination of arguments - got ({kind})"
+        held(value, self.dtype, single=self.numel() == 1)
         value = number_like(self, value, f"fill_({value!r}) of a tensor", wrong)
         if self.layout.overlaps_itself():  # the same number, however often it is written
             call(lookup("copy_"), (_once(self), value, False))

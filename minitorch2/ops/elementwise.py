@@ -7,15 +7,14 @@ Source: torch's documentation of each function.
 """
 
 import math
-import warnings
 
 import numpy
 
 from minitorch2.backends import primitives
 from minitorch2.backends.row_kernels import RowKernel
 from minitorch2.dispatch import call
-from minitorch2.dtypes import float8_e4m3fn
 from minitorch2.ops.arithmetic import WHERE, where
+from minitorch2.ops.conversions import converted
 from minitorch2.ops.table import POINTWISE, Meta, Op, defop
 from minitorch2.ops.views import zeros_of
 
@@ -232,7 +231,7 @@ defop(
     eager=lambda a: numpy.not_equal(a, a),
     expr="self != self",
     promote="bool",
-    accepts="bifc",
+    accepts="bifce",
     doc="Whether the element is not a number.",
 )
 defop(
@@ -278,34 +277,6 @@ RELU = defop(
 )
 
 
-def _convert(a, dtype):
-    wanted = dtype.numpy
-    if a.dtype.kind == "c" and wanted.kind not in "cb":
-        warn_of_lost_parts()
-        a = a.real
-    if dtype is float8_e4m3fn:  # which has no infinity: the largest stands for it
-        a = numpy.clip(a, -448, 448)
-    return to_whole(a, wanted).astype(wanted)
-
-
-def to_whole(a, wanted):
-    """Floats that go to a small integer dtype, truncated; what is no such array as it is.
-
-    One that does not fit gives the smallest int32, of which narrower integers keep the low bits:
-    x86's conversion, which is torch's.
-    """
-    if wanted.kind not in "iu" or wanted.itemsize > 4 or getattr(a, "dtype", wanted).kind != "f":
-        return a
-    return a.astype(numpy.int32 if wanted.kind == "i" or wanted.itemsize < 4 else numpy.int64)
-
-
-def warn_of_lost_parts():
-    """What torch says where imaginary parts are dropped."""
-    warnings.warn(
-        "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=2
-    )
-
-
 def converted_back(g, wanted):
     """The gradient of what was converted: a real number is the real part of what it becomes."""
     g = g.real if g.dtype.is_complex and not wanted.is_complex else g
@@ -319,7 +290,7 @@ def _infer_convert(self, dtype):
 CONVERT: Op = defop(
     "convert(Tensor self, dtype dtype) -> Tensor",
     POINTWISE,
-    eager=_convert,
+    eager=lambda a, dtype: converted(a, dtype.numpy),
     expr="convert(self)",
     promote="convert",
     infer=_infer_convert,

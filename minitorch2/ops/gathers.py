@@ -9,9 +9,11 @@ import numpy
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
+from minitorch2.dtypes import from_numpy_dtype
 from minitorch2.errors import DtypeError, IndexOutOfRange, ShapeError
 from minitorch2.layouts import broadcast_shapes, normalize_dim
-from minitorch2.ops.infer import describe_value
+from minitorch2.ops.conversions import converted
+from minitorch2.ops.infer import describe_value, held
 from minitorch2.ops.table import GATHER, Meta, defop, lookup
 from minitorch2.ops.views import zeros_of
 
@@ -122,7 +124,9 @@ def infer_scatter(self, dim, index, src):
                 f"larger than src; it is at dimension {d}",
                 "slice the index, or expand what it indexes",
             )
-    if len(tensors) == 3 and self.dtype is not src.dtype:
+    if len(tensors) == 2:
+        held(src, self.dtype)
+    elif self.dtype is not src.dtype:
         raise DtypeError(
             "scatter()",
             f"expected self.dtype to be equal to src.dtype, got {self.dtype} and {src.dtype}",
@@ -161,16 +165,17 @@ def _write_corner(base, value, dim):
 
 def _scatter(a, dim, index, src):
     result = a.copy()
+    if not isinstance(src, numpy.ndarray):
+        src = converted(numpy.asarray(held(src, from_numpy_dtype(a.dtype))), a.dtype)
     if not index.size:
         return result
     if a.ndim == 0:
         check_index(index, 1, dim, "scatter()")
-        source = src.reshape(()) if isinstance(src, numpy.ndarray) else src
-        return numpy.asarray(source if index.size else result, a.dtype).copy()
+        return src.reshape(()).copy()
     check_index(index, a.shape[dim], dim, "scatter()")
     places = list(numpy.indices(index.shape, sparse=True))
     places[dim] = index
-    if isinstance(src, numpy.ndarray):
+    if src.ndim:
         src = src[tuple(slice(size) for size in index.shape)]
     result[tuple(places)] = src
     return result

@@ -72,7 +72,7 @@ def pointwise_dtypes(op: Op, args: Sequence[Any]) -> tuple[dtypes.dtype, dtypes.
         if type(each) is int:
             check_size(each)
     compute = dtypes.result_type(*operands)
-    if "bifc"[compute.category] not in op.accepts or compute.is_stored_only:
+    if compute.letter not in op.accepts:
         raise UnsupportedDtype(
             describe(op, args), unsupported(op.name, compute), "convert an operand first"
         )
@@ -141,17 +141,28 @@ def check_size(value: int) -> None:
         raise NumberTooLarge(f"the number {value}", "int too big to convert: it takes over 64 bits")
 
 
-def check_held(value: Any, element: dtypes.dtype) -> None:
-    """OperationError when a plain number is too large for the integer dtype it is to have."""
-    whole = element.category == dtypes.INTEGER
+def held(value: Any, element: dtypes.dtype, single: bool = False) -> Any:
+    """A number as a dtype has it: a complex one without its imaginary part among real ones.
+
+    OperationError for a plain number that is too large for the dtype, or has an imaginary part.
+    `single`: for one element, which torch converts by way of a double: small floats then overflow
+    to what stands for infinity.
+    """
     if type(value) is int:
         check_size(value)
-    if whole and type(value) in (int, float) and not dtypes.can_hold(element, value):
+    elif type(value) not in (float, complex):
+        return value
+    small = element.is_floating_point and element.itemsize <= 2
+    checked = dtypes.float64 if single and small else element
+    if not dtypes.can_hold(checked, value):
         raise OperationError(
             f"{value} in a tensor of dtype {element}",
-            f"value cannot be converted to type {element.name} without overflow",
+            f"value cannot be converted to type {checked.in_words_of_c} without overflow",
             "choose a number that the dtype holds",
         )
+    if type(value) is complex and not element.is_complex:
+        return value != 0 if element is dtypes.bool else value.real
+    return value
 
 
 def is_number(value: Any) -> bool:
@@ -228,7 +239,16 @@ def reduced_shape(shape: Sequence[int], dims: Sequence[int], keepdim: bool) -> t
 
 
 def infer_reduction(self: Any, dim: Any, keepdim: bool, result: dtypes.dtype) -> Meta:
-    """The Meta of a reduction over `dim` (an int, several, or None for all)."""
+    """The Meta of a reduction over `dim` (an int, several, or None for all).
+
+    UnsupportedDtype where it would compute with floats of eight bits.
+    """
+    if result.is_stored_only:
+        raise UnsupportedDtype(
+            f"a reduction to {result}",
+            f"there is no such kernel: \"sum_cpu\" not implemented for '{result.title}'",
+            "convert to float32 first",
+        )
     dims = normalize_dims(dim, self.ndim)
     return Meta(reduced_shape(self.shape, dims, keepdim), result)
 

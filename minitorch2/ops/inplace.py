@@ -15,7 +15,7 @@ from minitorch2.autograd.tangents import note_write
 from minitorch2.dispatch import call, run_backend, state
 from minitorch2.errors import ArgumentTypeError, DtypeError, InPlaceError, ShapeError
 from minitorch2.layouts import broadcast_shapes
-from minitorch2.ops.elementwise import to_whole, warn_of_lost_parts
+from minitorch2.ops.conversions import for_cast
 from minitorch2.ops.infer import describe_value, is_number
 from minitorch2.ops.signature import Parameter, Signature
 from minitorch2.ops.table import (
@@ -33,10 +33,7 @@ from minitorch2.tensors import Tensor
 
 
 def _copy(a, src, non_blocking):
-    if isinstance(src, numpy.ndarray) and src.dtype.kind == "c" and a.dtype.kind not in "cb":
-        warn_of_lost_parts()
-        src = src.real
-    numpy.copyto(a, to_whole(src, a.dtype), casting="unsafe")
+    numpy.copyto(a, for_cast(src, a.dtype), casting="unsafe")
 
 
 def _infer_copy(self, src, non_blocking):

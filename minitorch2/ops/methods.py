@@ -66,7 +66,7 @@ def item(self: Tensor) -> Any:
 def tolist(self: Tensor) -> Any:
     """The elements as (nested lists of) Python numbers."""
     array = _concrete(self, "tolist()")
-    if self.dtype.itemsize == 2 and self.dtype.is_floating_point:
+    if self.dtype.itemsize <= 2 and self.dtype.is_floating_point:
         array = array.astype(numpy.float32)
     return array.tolist()
 
@@ -128,7 +128,7 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
         dtype = getattr(dtype, "__name__", "")
     if isinstance(dtype, str):
         name = dtype.rsplit(".", 1)[-1].removesuffix("Tensor")
-        found = next((each for each in dtypes.ALL if each.title == name), None)
+        found = next((each for each in dtypes.EVERY if each.title == name), None)
         if found is None:
             raise ArgumentValueError(f"type({dtype!r})", f"invalid type: '{dtype}'")
         dtype = found

@@ -70,8 +70,8 @@ class Op:
                16-bit floats are not widened)
     numbers    pointwise: the operands that users may give as numbers; where nothing is said, all,
                if there are several
-    accepts    categories the dtype it computes in may have ('b', 'i', 'f', 'c'); where no rule of
-               its own asks for it, a row that says nothing takes all
+    accepts    categories the dtype it computes in may have ('b', 'i', 'f', 'c', 'e' for floats of
+               eight bits); where no rule of its own asks for it, a row that says nothing takes all
     same       parameters that must have one dtype, where they are tensors
     element    for views that show other elements than the base has: (dtype, other parameters) ->
                dtype
@@ -184,7 +184,7 @@ def defop(signature: str, kind: str, **fields: Any) -> Op:
         if "accepts" in fields or same:
             op.infer, op.decomp = _checked(op, op.infer), _checked(op, op.decomp)
         if "accepts" not in fields:
-            op.accepts = "bifc"
+            op.accepts = "bifce"
     op.torch = op.torch or ("torch." if op.function else "torch.Tensor.") + parsed.name
     return add_row(op)
 
@@ -197,7 +197,7 @@ def _checked(op: Op, rule: Callable | None) -> Callable | None:
     def checked(*args: Any) -> Any:
         for position in op.tensor_positions:
             given = getattr(args[position], "dtype", None)
-            if isinstance(given, dtype) and "bifc"[given.category] not in op.accepts:
+            if isinstance(given, dtype) and given.letter not in op.accepts:
                 raise UnsupportedDtype(
                     f"{op.name}() of a tensor of dtype {given}",
                     f'{op.name} is not defined for {given}: "{op.name}" not implemented for '

@@ -17,7 +17,8 @@ EMPTY_DICT, SETITEM, SETITEMS = b"}", b"s", b"u"
 GLOBAL, REDUCE, BUILD, BINPERSID = b"c", b"R", b"b", b"Q"
 BINPUT, LONG_BINPUT, BINGET, LONG_BINGET = b"q", b"r", b"h", b"j"
 
-# The class torch names for a storage of each dtype.
+# The class torch names for a storage of each dtype, and that of bytes, for dtypes without one.
+BYTES = ("torch.storage", "UntypedStorage")
 STORAGE_NAMES = {
     "float32": "FloatStorage",
     "float64": "DoubleStorage",

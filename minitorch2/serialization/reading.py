@@ -54,6 +54,19 @@ def _tensor(
     return tensor
 
 
+def _tensor_of_bytes(
+    stored: tuple[Storage, dtypes.dtype],
+    offset: int,
+    shape: tuple,
+    strides: tuple,
+    requires_grad: bool,
+    hooks: Any,
+    element: dtypes.dtype,
+    metadata: Any = None,
+) -> Tensor:
+    return _tensor((stored[0], element), offset, shape, strides, requires_grad)
+
+
 def _bytes(text: str, encoding: str) -> bytes:
     if encoding != "latin1":
         raise SerializationError(f"load: bytes in encoding {encoding!r}", "only latin1 is used")
@@ -70,9 +83,11 @@ NAMES: dict[tuple[str, str], Any] = {
     ("torch", "device"): device,
     ("_codecs", "encode"): _bytes,
     ("torch._utils", "_rebuild_tensor_v2"): _tensor,
+    ("torch._utils", "_rebuild_tensor_v3"): _tensor_of_bytes,
+    op.BYTES: StoredDtype(dtypes.uint8),
     ("torch._utils", "_rebuild_parameter"): lambda data, grad, hooks: Parameter(data, grad),
 }
-NAMES.update({("torch", each.name): each for each in dtypes.ALL})
+NAMES.update({("torch", each.name): each for each in dtypes.EVERY})
 NAMES.update(
     (("torch", name), StoredDtype(getattr(dtypes, short)))
     for short, name in op.STORAGE_NAMES.items()

@@ -170,7 +170,8 @@ class Writer:
         self.remember(value)
 
     def _plain_tensor(self, value: Any, requires_grad: bool) -> None:
-        self.name("torch._utils", "_rebuild_tensor_v2")
+        typed = value.dtype.name in op.STORAGE_NAMES
+        self.name("torch._utils", "_rebuild_tensor_v2" if typed else "_rebuild_tensor_v3")
         self.emit(op.MARK)
         self._storage(value)
         self.integer(value.layout.offset)
@@ -178,6 +179,8 @@ class Writer:
         self.sequence(tuple(value.layout.strides))
         self.constant(requires_grad)
         self.call("collections", "OrderedDict")
+        if not typed:
+            self.element_type(value.dtype)
         self.emit(op.TUPLE, op.REDUCE)
 
     def _storage(self, value: Any) -> None:
@@ -188,7 +191,8 @@ class Writer:
             self.storages.append(storage)
         self.emit(op.MARK)
         self.text("storage")
-        self.name("torch", op.STORAGE_NAMES[value.dtype.name])
+        typed = op.STORAGE_NAMES.get(value.dtype.name)
+        self.name(*(("torch", typed) if typed else op.BYTES))
         self.text(str(number))
         self.text("cpu")
         self.integer(storage.nbytes // value.dtype.itemsize)

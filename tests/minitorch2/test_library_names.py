@@ -105,12 +105,25 @@ def test_an_optimizer_that_wraps_another_steps_without_a_constructor():
     assert weight.item() == 0.5
 
 
-@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2"])
-def test_eight_bits_are_stored_and_converted_only(name):
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("float8_e4m3fn", 1 / 16),
+        ("float8_e5m2", 1 / 8),
+        ("float8_e4m3fnuz", 1 / 16),
+        ("float8_e5m2fnuz", 1 / 8),
+        ("float8_e8m0fnu", 1 / 2),
+    ],
+)
+def test_eight_bits_are_stored_and_converted_only(name, error):
     eight = getattr(torch, name)
-    x = torch.tensor([0.1, -3.3, 17.0])
+    x = (
+        torch.tensor([0.1, 3.3, 17.0])
+        if name == "float8_e8m0fnu"
+        else torch.tensor([0.1, -3.3, 17])
+    )
     assert x.to(eight).element_size() == 1 and eight.is_floating_point
-    assert torch.allclose(x.to(eight).float(), x, rtol=0.13)
+    assert torch.allclose(x.to(eight).float(), x, rtol=error)
     assert x.to(eight).view(torch.uint8).view(eight).float().equal(x.to(eight).float())
     with pytest.raises(NotImplementedError, match="not implemented"):
         x.to(eight) + 1
