@@ -151,6 +151,13 @@ ROWS = (
         ("Write the class outside of the compiled function.",),
     ),
     Row(
+        "lifetime",
+        "The program can tell when an object is freed (__del__, a weak reference); only where "
+        "Python holds it is that its time.",
+        ("Make the object outside of the compiled function.",),
+        CALL,
+    ),
+    Row(
         "schedule",
         "The next learning rate is computed from the number of the step, which differs each time.",
         ("Call scheduler.step() outside of the compiled function.",),

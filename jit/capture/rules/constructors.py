@@ -263,7 +263,7 @@ def _lock(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
 
 def _weak(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     if len(args) != 1:
-        machine.stop("unknown-call", "weakref.ref() with a callback")
+        machine.stop("lifetime", "weakref.ref() with a callback")
     return weak_reference(machine, machine.real(args[0]))
 
 

@@ -24,6 +24,7 @@ from minitorch2.jit.capture.values.objects import ObjectValue
 from minitorch2.jit.capture.values.sequences import ListValue, TupleValue
 from minitorch2.jit.capture.values.sets import SetValue
 from minitorch2.jit.capture.values.tensors import TensorValue
+from minitorch2.jit.capture.values.weak import check_lifetime
 from minitorch2.tensors import Tensor
 
 if TYPE_CHECKING:
@@ -122,6 +123,7 @@ def _instance(machine: Machine, value: ObjectValue, of: Any, memo: Memo | None =
         found = machine.class_lookup(value.cls, name)
         if found is not None and isinstance(found[1], types.FunctionType):
             machine.stop("unknown-call", f"copying a {value.cls.__name__}, by its {name}")
+    check_lifetime(machine, value.cls)
     if machine.is_module_class(value.cls):
         machine.stop("unknown-call", "copying a module")
     if value.native is not None:

@@ -14,6 +14,7 @@ import math
 import operator
 import sys
 import types
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -32,6 +33,7 @@ from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.objects import ObjectValue
 from minitorch2.jit.capture.values.sequences import TupleValue, is_plain_tuple
 from minitorch2.jit.capture.values.tensors import TensorValue
+from minitorch2.jit.capture.values.weak import check_lifetime
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
@@ -48,6 +50,11 @@ PURE_FUNCTIONS = (str.maketrans, bytes.maketrans, sys.intern, sys.getrecursionli
 @rule(object.__new__)
 def _new(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     return new_object(machine, machine.real(args[0]).known())
+
+
+@rule(weakref.proxy)
+def _proxy(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    machine.stop("lifetime", "weakref.proxy()")
 
 
 @rule(collections._count_elements)  # type: ignore[attr-defined]
@@ -277,6 +284,9 @@ def _is_fixed(machine: Machine, value: Value) -> bool:
 def _native_new(machine: Machine, owner: type, args: Arguments, kwargs: Keywords) -> Value:
     """`tuple.__new__(cls, items)` and its likes."""
     cls = machine.real(args[0]).known()
+    check_lifetime(machine, cls)
+    if issubclass(cls, weakref.ref):
+        machine.stop("lifetime", f"a {cls.__name__}")
     if issubclass(cls, BaseException):
         return machine.exception(cls, list(args[1:]))
     if is_plain_tuple(cls) and issubclass(cls, tuple):

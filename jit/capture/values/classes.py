@@ -29,6 +29,7 @@ from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.objects import HEAP, ObjectValue
 from minitorch2.jit.capture.values.sequences import ListValue, TupleValue
 from minitorch2.jit.capture.values.sets import SetValue
+from minitorch2.jit.capture.values.weak import check_lifetime
 from minitorch2.tensors import Tensor
 
 if TYPE_CHECKING:
@@ -172,6 +173,7 @@ def plain_metaclass(cls: type) -> bool:
 def make(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keywords) -> Value:
     """`type.__call__(cls, ...)`."""
     cls = value.cls
+    check_lifetime(machine, cls)
     if issubclass(cls, BaseException):
         return _exception(machine, value, args, kwargs)
     if cls.__name__ in MODES and cls.__module__.startswith("minitorch2."):
@@ -274,6 +276,7 @@ def _instance(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keyw
 
 def new_object(machine: Machine, cls: type) -> Value:
     """`object.__new__(cls)`."""
+    check_lifetime(machine, cls)
     missing = sorted(getattr(cls, "__abstractmethods__", ()))
     if missing:
         try:

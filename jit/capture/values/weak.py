@@ -1,10 +1,14 @@
-"""Weak references that are made inside: what they refer to lives while capture runs.
+"""Objects whose end the program can see: weak references, and classes with `__del__`.
 
-In: a value. Out: something that answers with the value when it is called.
+In: a value. Out: a weak reference answers with it when it is called. What capture makes lives until
+the call is over: of an object made inside that would be seen, so that Python makes the call.
+
+Source: Python's reference, `object.__del__`; the documentation of weakref.
 """
 
 from __future__ import annotations
 
+import types
 import weakref
 from typing import TYPE_CHECKING
 
@@ -47,4 +51,13 @@ def weak_reference(machine: Machine, target: Value) -> Value:
     cls = target.python_type()
     if not cls.__weakrefoffset__:
         machine.type_error(f"cannot create weak reference to '{cls.__name__}' object")
+    if target.source is None and not issubclass(cls, type):  # a class holds itself
+        machine.stop("lifetime", f"a weak reference to {target.describe()}")
     return WeakValue(target)
+
+
+def check_lifetime(machine: Machine, cls: type) -> None:
+    """A break before an instance is made of a class whose `__del__` runs Python code."""
+    found = machine.class_lookup(cls, "__del__")
+    if found is not None and not isinstance(found[1], types.WrapperDescriptorType):
+        machine.stop("lifetime", f"a new {cls.__name__}, which has a __del__")

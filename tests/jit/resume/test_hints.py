@@ -191,6 +191,20 @@ def listed(x):
     return x * sum(numbers)
 
 
+class Owner:
+    def __del__(self):
+        pass
+
+
+def made_inside(x):
+    Owner()
+    return x + 1
+
+
+def made_outside(x, owner):
+    return x + isinstance(owner, Owner)
+
+
 def frame(x):
     return sys._getframe().f_code.co_name, x + 1
 
@@ -246,6 +260,7 @@ PAIRS = {
     "random-generator": ((own_generator, seeded), (no_hooks, with_())),
     "iterator-argument": ((walks, with_(lambda: (n for n in [1, 2]))), (walks, with_([1, 2]))),
     "made-by-python": ((lives_on, with_()), (listed, with_())),
+    "lifetime": ((made_inside, with_()), (made_outside, with_(Owner()))),
     "frame": ((frame, with_()), (name, with_())),
     "debugger": ((debugger, with_()), (body, with_())),
     "disabled": ((calls_disabled, with_()), (calls_enabled, with_())),
