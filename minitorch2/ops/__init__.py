@@ -43,6 +43,7 @@ matrices     composites of vectors and matrices: diagonals, distances
 pooling      the largest element of each window, and where it is
 fourier      Fourier transforms
 whole_numbers   common divisors, multiples, the next number
+aten_steps   names of operations that ATen keeps to itself
 namespaces   torch.ops: operations by namespace and name
 rows         imports all of the above
 inplace      copy_, and the in-place forms derived from other rows

@@ -61,7 +61,8 @@ def _cumprod_vjp(s, g):
     if x.dtype.is_complex and not g.dtype.is_complex:  # imaginary parts were left out
         x = x.real
     zero = x == 0
-    if state.grad_enabled and x.storage.block is not None and bool(zero.any()):
+    deeper = state.grad_enabled or state.duals  # something may ask for the slope of this slope
+    if deeper and x.storage.block is not None and bool(zero.any()):
         return converted_back(_cumprod_gradient(x, g, dim), s.self.dtype)
     count = zero.cumsum(dim)
     safe = _op("where", zero, 1.0, x)

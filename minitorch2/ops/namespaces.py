@@ -15,6 +15,7 @@ from typing import Any
 
 from minitorch2 import ops as package
 from minitorch2.errors import OperationError
+from minitorch2.ops.aten_steps import STEPS
 from minitorch2.ops.table import lookup
 from minitorch2.public import public
 from minitorch2.tensors import Tensor
@@ -29,7 +30,6 @@ _ATEN = {
     "_conj": "conj",
     "_local_scalar_dense": "item",
     "_pin_memory": "pin_memory",
-    "constant_pad_nd": "pad",
 }
 
 
@@ -96,9 +96,7 @@ class Namespace:
         if name.startswith("__"):
             raise AttributeError(name)
         if name not in self._found:
-            function = _of_a_row(name) if self.__name__ == "aten" else None
-            if function is None and self.__name__ == "aten" and name.startswith("_"):
-                function = _internal(name)
+            function = _of_aten(name) if self.__name__ == "aten" else None
             if function is None:
                 raise AttributeError(
                     f"'_OpNamespace' '{self.__name__}' object has no attribute '{name}'"
@@ -118,6 +116,13 @@ def _to_copy(self: Any, *, dtype: Any = None, device: Any = None, **options: Any
 
 
 _HERE = {"_to_copy": _to_copy}
+
+
+def _of_aten(name: str) -> Callable | None:
+    """The function that ATen calls `name`; None where ATen has none."""
+    if name.startswith("_"):
+        return (_of_a_row(name) or _internal(name)) if name in STEPS else None
+    return _of_a_row(name)
 
 
 def _of_a_row(name: str) -> Callable | None:

@@ -393,3 +393,23 @@ def test_jacfwd_draws_as_told(randomness):
         assert found[0] == found[1] == (randomness == "same", [2.0] * 3)
     else:
         assert all(isinstance(each, str) for each in found)
+
+
+@pytest.mark.parametrize("numbers", [(3, 0, 2, -1), (0, 0, 2), (0, 1, 0, 2), (1, 2, 3)])
+@pytest.mark.parametrize("name", ["cumprod", "prod"])
+def test_second_derivatives_of_products_are_right_at_zeros_in_every_order(name, numbers):
+    """Forward over reverse, reverse over forward, and each twice; torch's reverse twice is judge."""
+
+    def function(t):
+        weights = t.arange(1.0, len(numbers) + 1)
+        made = (lambda x: x.cumprod(0)) if name == "cumprod" else (lambda x: x.prod())
+        return lambda x: (made(x) * weights).sum()
+
+    there = torch.func.jacrev(torch.func.jacrev(function(torch)))
+    wanted = there(torch.tensor(numbers, dtype=torch.float64)).tolist()
+    x = minitorch2.tensor(numbers, dtype=minitorch2.float64)
+    ways = (minitorch2.func.jacfwd, minitorch2.func.jacrev)
+    for outer in ways:
+        for inner in ways:
+            found = outer(inner(function(minitorch2)))(x)
+            assert numpy.allclose(found.numpy(), wanted), (outer.__name__, inner.__name__)

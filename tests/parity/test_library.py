@@ -81,6 +81,28 @@ def test_names_of_rows():
         t.ops.load_library("lib.so")
 
 
+def test_the_steps_inside_aten_are_torchs_and_no_others():
+    """Libraries ask `hasattr` before they replace a step."""
+    schemas = {each.name for each in torch._C._jit_get_all_schemas()}
+    steps = {each.removeprefix("aten::") for each in schemas if each.startswith("aten::_")}
+    names = {each for each in steps if not each.startswith("__")}
+    aten = minitorch2.ops.aten
+    assert [name for name in sorted(names) if not hasattr(aten, name)] == []
+    others = ("_foo_bar", "_add", "_matmul_backwards", "_version", "_op", "_is_view", "_array")
+    for name in others:
+        assert hasattr(aten, name) is hasattr(torch.ops.aten, name), name
+
+
+def test_operations_that_aten_names_otherwise():
+    for t in (minitorch2, torch):
+        x = t.arange(3.0)
+        for padded in (t.ops.aten.constant_pad_nd, t.ops.aten.constant_pad_nd.default):
+            assert padded(x, [1, 2], 7.0).tolist() == [7, 0, 1, 2, 7, 7]
+            assert padded(x, [1, -1]).tolist() == [0, 0, 1]
+        assert t.ops.aten._softmax(x, 0, False).equal(x.softmax(0))
+        assert t.ops.aten._unsafe_view(x, [3, 1]).shape == (3, 1)
+
+
 def test_inside_a_compiled_function():
     op = minitorch2.library.custom_op("mine_compiled::thrice", mutates_args=())(lambda x: x * 3)
     function = minitorch2.compile(lambda x: op(x + 1) * 2)
