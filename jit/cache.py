@@ -18,7 +18,6 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-import threading
 import types
 import warnings
 from collections.abc import Callable, Hashable, Iterator
@@ -26,7 +25,7 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
-from minitorch2 import artifacts
+from minitorch2 import artifacts, forks
 from minitorch2.artifacts import Span
 from minitorch2.compile_settings import counters, limits, settings
 from minitorch2.dispatch import state
@@ -77,7 +76,7 @@ class CodeCache:
     place: Place | None = None  # where `fn`, the rest of a function, begins
     root: CodeCache | None = None  # of the function that was compiled
     children: dict[Hashable, CodeCache] = field(default_factory=dict)
-    _lock: Any = field(default_factory=threading.RLock)
+    _lock: Any = field(default_factory=forks.lock)
     _warned: set[Hashable] = field(default_factory=set)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -184,11 +183,6 @@ class CodeCache:
     def _too_often(self, why: str) -> CompileError:
         remedy = "keep what changed the same, or allow it (set_stance, torch._dynamo.config)"
         return CompileError(f"a call of {self.unit}", why, remedy)
-
-    def after_fork(self) -> None:
-        """In a forked child nobody is compiling, whatever other threads did before."""
-        for cache in (self, *self.children.values()):
-            cache._lock = threading.RLock()
 
     def forget(self) -> None:
         """Everything that was compiled is gone, and what was learned of sizes that change."""

@@ -13,9 +13,10 @@ Source: https://github.com/python/cpython/issues/106905
 """
 
 import ast
-import threading
 
-_lock = threading.RLock()
+from minitorch2 import forks
+
+_lock = forks.lock()
 
 
 def expression(text: str) -> ast.expr:

@@ -9,10 +9,10 @@ Source: torch.compile's documentation, "Custom Backends".
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
+from minitorch2 import forks
 from minitorch2.autograd.modes import set_grad_enabled
 from minitorch2.errors import BackendCompilerFailed
 from minitorch2.jit.as_module import as_module, runs_with_grad
@@ -44,7 +44,7 @@ class LateCustom:
         self.program, self.compiler_fn, self.given = program, compiler_fn, given
         self.grad = runs_with_grad(program.graph)
         self.compiled: Callable[..., Any] | None = None
-        self.lock = threading.Lock()
+        self.lock = forks.lock()
 
     def __call__(self, inputs: list[Any]) -> list[Any]:
         graph = self.program.graph

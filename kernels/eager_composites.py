@@ -13,10 +13,10 @@ A program on disk is loaded without the stages that made it.
 Source: `minitorch2.backends.composite_programs` asks for this file by name.
 """
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
+from minitorch2 import forks
 from minitorch2.artifacts import Origin, muted
 from minitorch2.dispatch import origin_scope, state
 from minitorch2.errors import Mt2Error
@@ -35,7 +35,7 @@ from minitorch2.tensors import Tensor
 MOST = 64  # programs of one row
 OPTIONS = "a composite row, eager"
 Run = Callable[[list[Tensor]], Any]
-_lock = threading.Lock()
+_lock = forks.lock()
 _counts: dict[str, int] = {}
 _runs: dict[tuple, Run | None] = {}  # by graph and by which inputs require gradients
 

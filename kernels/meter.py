@@ -11,12 +11,12 @@ they took. A graph compiled while nobody asks has no Meter and costs nothing.
 Source: the columns are those of a roofline table (Williams, Waterman, Patterson, CACM 2009).
 """
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter_ns
 from typing import Any
 
+from minitorch2 import forks
 from minitorch2.artifacts import Origin
 from minitorch2.kernels.executors import Run
 from minitorch2.kernels.schedule.cost import step_cost
@@ -90,7 +90,7 @@ class Meter:
 
     def __init__(self) -> None:
         self.tallies: list[Tally] = []
-        self.lock = threading.Lock()
+        self.lock = forks.lock()
 
     def counted(self, name: str, step: PlanStep, run: Callable[..., Any]) -> Callable[..., Any]:
         """The function that runs a step, counted and timed."""

@@ -8,6 +8,7 @@ errors           every error: a code, what is wrong, what to do
 config           settings from the environment
 compile_settings what users ask of compiled calls
 garbage.py  cycles are looked for rarely while much is made that stays
+forks            what a forked child finds: free locks, whole modules
 compile_config   torch._dynamo.config: the same, as attributes of a module
 artifacts        provenance and the stream of events
 phases           where the time of compiling goes

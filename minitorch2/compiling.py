@@ -23,7 +23,6 @@ import functools
 import itertools
 import os
 import sys
-import threading
 import types
 import warnings
 import weakref
@@ -31,6 +30,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from minitorch2 import forks
 from minitorch2.artifacts import emit, listening, wants
 from minitorch2.autograd.modes import enable_grad
 from minitorch2.compile_settings import limits, settings
@@ -193,7 +193,7 @@ class LateCompiled:
     ) -> None:  # fmt: skip
         self.program, self.executor, self.passes, self.kept = program, executor, passes, kept
         self.run: Runnable | None = None
-        self.lock = threading.Lock()
+        self.lock = forks.lock()
 
     def __call__(self, inputs: list[Any]) -> list[Any]:
         run = self.run
@@ -332,17 +332,6 @@ class CompiledFunction:
         return f"<compiled {self.cache.unit}>"
 
 
-def _after_fork() -> None:
-    """In a forked child: the locks that other threads held are free."""
-    for function in list(_compiled.values()):
-        function.cache.after_fork()
-        for entry in function.cache.all_entries():
-            if isinstance(entry.compiled, LateCompiled):
-                entry.compiled.lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
 _numbers = itertools.count()
 _compiled: weakref.WeakValueDictionary[int, CompiledFunction] = weakref.WeakValueDictionary()
 _kept: list[CompiledFunction] = []

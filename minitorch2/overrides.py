@@ -28,6 +28,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from minitorch2 import forks
 from minitorch2.errors import ArgumentTypeError
 from minitorch2.tensors import PLAIN, Tensor
 
@@ -289,7 +290,7 @@ def _template(free: int) -> types.CodeType:
     return code
 
 
-_lock = threading.RLock()
+_lock = forks.lock()
 _doors: list[Door] = []
 _users = 0
 

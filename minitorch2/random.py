@@ -12,12 +12,12 @@ Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
 
 import contextlib
 import os
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import numpy
 
+from minitorch2 import forks
 from minitorch2.backends.primitives import drawer
 from minitorch2.tensors import wrap
 
@@ -71,7 +71,7 @@ class Generator:
     def __init__(self, device: Any = "cpu"):
         self.device = device
         self.seed_value, self.counter = 67280421310721, 0
-        self.lock = threading.Lock()
+        self.lock = forks.lock()
 
     def manual_seed(self, seed: int) -> "Generator":
         """Start again from a seed (any integer, taken modulo 2**64)."""

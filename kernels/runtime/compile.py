@@ -15,9 +15,7 @@ Source: minitorch2.kernels.runtime.cache for the disk, build for the compiler.
 
 import ctypes
 import hashlib
-import os
 import re
-import threading
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -27,6 +25,7 @@ from typing import Any
 import llvmlite
 import numpy as np
 
+from minitorch2 import forks
 from minitorch2.config import config
 from minitorch2.kernels import vecmath
 from minitorch2.kernels.runtime import cache as disk
@@ -38,20 +37,8 @@ NativeKernel = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p, ctypes.c_int64,
 Operand = np.ndarray | int
 # Those that somebody holds; the others are on the disk.
 _kernels: weakref.WeakValueDictionary[str, "CompiledKernel"] = weakref.WeakValueDictionary()
-_locks: dict[str, threading.Lock] = {}
-_guard = threading.Lock()
-
-
-def _forget_locks() -> None:
-    """In a forked child: what other threads were compiling, nobody compiles."""
-    _locks.clear()
-    _guard.release()
-
-
-if hasattr(os, "register_at_fork"):  # see Note [Locks and forks]
-    os.register_at_fork(
-        before=_guard.acquire, after_in_parent=_guard.release, after_in_child=_forget_locks
-    )
+_locks: dict[str, Any] = {}
+_guard = forks.lock()
 
 
 class CompiledKernel:
@@ -163,15 +150,17 @@ def compile_kernel(source: str, signature: KernelSignature, frontend: str = "") 
     if found is not None:
         return found
     with _guard:
-        lock = _locks.setdefault(key, threading.Lock())
-    with lock:
-        found = _kernels.get(key)
-        if found is None:
-            found = _kernels[key] = _from_disk(key, source, signature, frontend) or _build(
-                key, source, signature, frontend
-            )
-    with _guard:
-        _locks.pop(key, None)
+        lock = _locks.setdefault(key, forks.lock())
+    try:
+        with lock:
+            found = _kernels.get(key)
+            if found is None:
+                found = _kernels[key] = _from_disk(key, source, signature, frontend) or _build(
+                    key, source, signature, frontend
+                )
+    finally:
+        with _guard:
+            _locks.pop(key, None)
     return found
 
 

@@ -10,7 +10,6 @@ Source: https://llvmlite.readthedocs.io/en/latest/user-guide/binding/orcjit.html
 """
 
 import itertools
-import os
 import threading
 from collections.abc import Sequence
 from functools import cache
@@ -19,15 +18,14 @@ from pathlib import Path
 import llvmlite.binding as llvm
 from llvmlite.binding import ffi
 
+from minitorch2 import forks
+
 _lock = threading.Lock()
 _serial = itertools.count()
 
 
-# Note [Locks and forks]
-# A lock that another thread holds during a fork is held forever in the child, where that thread
-# does not exist. So the forking thread takes this lock and LLVM's own, and both processes release
-# them. What was registered last runs first before a fork: the threads are stopped already.
 def _hold() -> None:
+    """Nobody is inside LLVM or the linker during a fork: see Note [Locks and forks]."""
     _lock.acquire()
     ffi.lib._lock.__enter__()
 
@@ -37,8 +35,7 @@ def _release() -> None:
     _lock.release()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_hold, after_in_parent=_release, after_in_child=_release)
+forks.around(_hold, _release, _release)
 
 
 @cache
@@ -51,6 +48,12 @@ def cpu() -> tuple[str, str]:
 def has(feature: str) -> bool:
     """Whether the CPU has a feature, such as avx512f, by LLVM's name."""
     return f"+{feature}" in cpu()[1].split(",")
+
+
+@cache
+def scales_by_powers() -> bool:
+    """Whether x * 2^n is one instruction in vector code: LLVM before 21 has it for scalars only."""
+    return has("avx512f") and llvm.llvm_version_info >= (21,)
 
 
 @cache

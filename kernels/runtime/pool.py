@@ -14,7 +14,6 @@ Source: prototypes are in the native half, pool_code.py and pool_blas.py.
 import atexit
 import ctypes
 import hashlib
-import os
 import platform
 import sys
 import threading
@@ -25,6 +24,7 @@ from pathlib import Path
 
 import llvmlite
 
+from minitorch2 import forks
 from minitorch2.backends import blas
 from minitorch2.kernels.runtime import (
     block_code,
@@ -191,5 +191,4 @@ class NativePool:
 
 pool: NativePool | QueuePool = NativePool() if supported() else QueuePool()
 atexit.register(pool.close)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=pool.stop, after_in_parent=pool.resume, after_in_child=pool.reset)
+forks.around(pool.stop, pool.resume, pool.reset)

@@ -42,7 +42,7 @@ from minitorch2.jit import syntax
 from minitorch2.kernels.runtime import streams
 from minitorch2.kernels.runtime.integers import constant_of, quotient, rest, shifted
 from minitorch2.kernels.runtime.line_info import LineInfo
-from minitorch2.kernels.runtime.machine import has
+from minitorch2.kernels.runtime.machine import has, scales_by_powers
 from minitorch2.kernels.runtime.set_names import read_and_written, set_again
 from minitorch2.kernels.runtime.signature import KernelSignature
 from minitorch2.kernels.vecmath.helpers import HELPERS, INTEGERS, NUMBERS
@@ -190,7 +190,7 @@ class _Writer:
         self.stack = ir.IRBuilder(self.entry)
         stack = self.stack if may_leave_out else None
         body = function.append_basic_block()
-        self.builder = Builder(body, stack, scales=has("avx512f"), converts=has("f16c"))
+        self.builder = Builder(body, stack, scales=scales_by_powers(), converts=has("f16c"))
         self.scopes: list[dict[str, Meaning]] = []
         self.in_memory: set[str] = set()
 

@@ -9,10 +9,10 @@ edges to differentiate with respect to.
 Source: torch.autograd.graph's documentation.
 """
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from minitorch2 import forks
 from minitorch2.autograd.graph import (
     AccumulateGrad,
     Edge,
@@ -235,7 +235,7 @@ class _First:
     def __init__(self, fn: Callable):
         self.fn = fn
         self.seen: dict[int, bool] = {}  # backwards in progress, by their number
-        self.lock = threading.Lock()
+        self.lock = forks.lock()
 
     def at(self, index: int) -> Callable:
         """The hook of one tensor."""
@@ -258,7 +258,7 @@ class _All:
         self.nodes = [get_gradient_edge(tensor).node for tensor in tensors]
         self.found: dict[int, list[Any]] = {}  # by the number of the backward
         self.missing: dict[int, int] = {}
-        self.lock = threading.Lock()
+        self.lock = forks.lock()
 
     def at(self, index: int) -> Callable:
         """The hook of one tensor."""

@@ -27,6 +27,7 @@ from types import ModuleType
 
 import numpy
 
+from minitorch2 import forks
 from minitorch2.config import config
 
 SERIAL_LIMIT = 4_000_000  # multiplications: about 0.1 ms on one core
@@ -182,7 +183,4 @@ def _child() -> None:
     _guard.release()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_guard.acquire, after_in_parent=_guard.release, after_in_child=_child
-    )
+forks.around(_guard.acquire, _guard.release, _child)

@@ -136,6 +136,7 @@ def work(start):
         plain = lambda x, c=number / 7: torch.sin(x * c) + c
         check(torch.compile(plain), plain, 40)
         check(shared, shared.original, number % 60 + 2, 7)
+        torch.nn.functional.elu(torch.rand(number % 60 + 200, 100), alpha=number / 7)
 
 workers = [threading.Thread(target=work, args=(1000 * k,)) for k in range(3)]
 for each in workers:
@@ -146,6 +147,7 @@ for turn in range(6):
         check(shared, shared.original, 200 + turn, 7)
         plain = lambda x: torch.cos(x * (turn + 0.3)) @ x.t()
         check(torch.compile(plain), plain, 30, 30)
+        torch.nn.functional.leaky_relu(torch.rand(200, 100), 0.1)
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
 stop = True
