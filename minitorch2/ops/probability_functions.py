@@ -136,8 +136,10 @@ _special("log_ndtr(Tensor self) -> Tensor", _log_ndtr, "The logarithm of ndtr, a
 
 def _entr(x):
     x = _float(x)
-    inside = _op("where", x > 0, x, 1.0)
-    found = _op("where", x > 0, -inside * inside.log(), x * 0)
+    zero = x == 0
+    inside = _op("where", zero, 1.0, x)
+    # at zero a root, whose slope is endless there too
+    found = _op("where", zero, (_op("where", zero, x, 1.0) + 0.0).sqrt(), -inside * inside.log())
     return _op("where", x < 0, -math.inf, found)
 
 

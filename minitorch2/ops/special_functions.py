@@ -196,10 +196,11 @@ def _xlogy(self, other):
 def _sinc(x):
     x = x.to(floating(x.dtype))
     angle = _op("where", x == 0, 1.0, x) * math.pi
-    # near zero by its series, whose derivatives are right too
+    # near zero by its series, whose derivatives are right too: those of the quotient cancel
     square = (x * math.pi) * (x * math.pi)
-    near = 1 - square / 6 + square * square / 120
-    return _op("where", x.abs() < 1e-4, near, angle.sin() / angle)
+    near = 1 - square / 6 * (1 - square / 20 * (1 - square / 42))
+    limit = 1e-2 if x.dtype.to_real() == dtypes.float64 else 1e-1
+    return _op("where", x.abs() < limit, near, angle.sin() / angle)
 
 
 def _nan_to_num(self, nan, posinf, neginf):
@@ -293,6 +294,9 @@ def _logit(self, eps):
     self = self.to(floating(self.dtype))
     if eps is not None:
         self = self.clamp(eps, 1 - eps)
+    else:  # no number, and no slope, where nothing has this sigmoid
+        outside = _op("logical_or", self < 0, self > 1)
+        self = self * _op("where", outside, math.nan, 1.0).to(self.dtype)
     return self.log() - (-self).log1p()
 
 

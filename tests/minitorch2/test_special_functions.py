@@ -115,3 +115,35 @@ def test_a_number_in_a_tensor_does_not_widen_the_result(op):
         for shapes in (((3,), ()), ((), (3,)), ((), ()), ((3,), (3,))):
             x, n = torch.ones(shapes[0], dtype=one), torch.ones(shapes[1], dtype=other)
             assert call(op, (x, n)).array.dtype == torch.result_type(x, n).numpy
+
+
+def sinc_derivative(x: float, order: int) -> float:
+    """The series of sin(pi x) / (pi x), derived term by term, in 60 digits."""
+    pi = Decimal("3.14159265358979323846264338327950288419716939937510582097494")
+    with localcontext() as context:
+        context.prec = 60
+        total = Decimal(0)
+        for k in range(40):
+            power = 2 * k
+            if power < order:
+                continue
+            factor = math.perm(power, order) * (-1) ** k * pi**power / math.factorial(power + 1)
+            total += factor * (Decimal(x) ** (power - order) if power > order else 1)
+        return float(total)
+
+
+@pytest.mark.parametrize("dtype, close", [(torch.float32, 2e-5), (torch.float64, 1e-11)])
+@pytest.mark.parametrize(
+    "place", [0.0, 1e-6, 9e-5, 1.1e-4, 1e-3, 9.9e-3, 0.0101, 0.099, 0.101, 0.7]
+)
+def test_the_slopes_of_sinc_are_right_on_both_sides_of_its_series(
+    place: float, dtype: torch.dtype, close: float
+) -> None:
+    x = torch.tensor(place, dtype=dtype, requires_grad=True)
+    y = torch.sinc(x)
+    (slope,) = torch.autograd.grad(y, x, create_graph=True)
+    (bend,) = torch.autograd.grad(slope, x)
+    at = x.item()  # as the dtype rounds it
+    assert y.item() == pytest.approx(sinc_derivative(at, 0), rel=close / 10)
+    assert slope.item() == pytest.approx(sinc_derivative(at, 1), rel=close)
+    assert bend.item() == pytest.approx(sinc_derivative(at, 2), rel=40 * close)

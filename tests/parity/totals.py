@@ -1,4 +1,4 @@
-"""The parity run: every row on its samples, their variations, in-place forms and out=.
+"""The parity run: every row on its samples, their variations, in-place forms, out= and tangents.
 
 In: how many samples of a row are varied. Out: what was compared, what differs, and which of the
 differences are meant. `python -m tests.parity` prints it; the tests run a part of it.
@@ -17,12 +17,12 @@ import torch
 
 from minitorch2.ops.table import RANDOM, Op, lookup
 from tests.op_samples import Sample, rows, samples, specs_in
-from tests.parity import outs
+from tests.parity import outs, tangents
 from tests.parity.differences import DIFFERENCES
 from tests.parity.judge import complain, is_internal
 from tests.samples.variations import variations
 
-KINDS = ("samples", "variations", "in-place", "out=")
+KINDS = ("samples", "variations", "in-place", "out=", "tangents")
 
 
 @dataclass
@@ -67,6 +67,16 @@ def judge(name: str, varied: int, outputs: int = 2) -> Judgement:
     return found
 
 
+def judge_tangents(name: str, found: Judgement | None = None) -> Judgement:
+    """Compare the tangents of one row, on every sample that torch has tangents of."""
+    op, found = lookup(name), found or Judgement(name)
+    for sample in tangents.asked(op):
+        complaints = tangents.complaints(op, sample)
+        if complaints is not None:
+            found.note("tangents", repr(sample), complaints)
+    return found
+
+
 def _calls(op: Op, varied: int) -> Iterator[tuple[str, Sample]]:
     if op.inplace_of is not None:
         for sample in samples(op):
@@ -92,7 +102,7 @@ def _spread(given: tuple[Sample, ...], count: int) -> tuple[Sample, ...]:
 
 def _judge_one(given: tuple[str, int]) -> Judgement:
     torch.set_num_threads(1)
-    return judge(*given)
+    return judge_tangents(given[0], judge(*given))
 
 
 def run(varied: int, pattern: str = "", workers: int = 2) -> list[Judgement]:
