@@ -5,12 +5,13 @@ of shapes, dtypes, strides, writes into inputs and of which inputs get a gradien
 differ by rounding: by a multiple of the last bit of the largest number beside it, of what eager
 itself differs from float64, and of what eager changes by when the inputs change in their last bits
 (a floor or a comparison may fall on the other side). The last costs several runs, so that it is
-measured only where a number is outside of the others. Where eager's gradient is nan, that of a
-backend may be a number: a value that is overwritten is not computed, and 0 times an infinite slope,
-which eager adds for it, is left out. The backend "exact" must give eager's bits, see _exact.
+measured only where a number is outside of the others. In graphs with writes, where eager's gradient
+is nan, that of a backend may be a number: a value that is overwritten is not computed, and 0 times
+an infinite slope, which eager adds for it, is left out. The backend "exact" must give eager's bits,
+see _exact.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +24,7 @@ from minitorch2.errors import Mt2Error
 from minitorch2.jit.autodiff.runtime import GraphFailed
 from minitorch2.jit.ir.graph import GraphBuilder, Value, map_values
 from minitorch2.jit.ir.types import TensorType
+from minitorch2.jit.ir.verify import is_functional
 from tests.graphs.making import Case
 from tests.graphs.running import Programs, Result, Run, compiled, result
 
@@ -57,11 +59,9 @@ def judged(case: Case, backends: Sequence[str]) -> Verdict:
     Refused where eager refuses the case."""
     programs = Programs(case)
     try:
-        eager = result(case, programs.run("eager"))
-    except Mt2Error as error:
-        raise Refused(str(error)) from error
-    except (ZeroDivisionError, OverflowError, ValueError, TypeError) as error:
-        raise Refused(repr(error)) from error
+        eager = eager_result(case, programs.run("eager"))
+    except Refused:
+        raise
     except Exception as error:  # not one of ours: a finding too
         return Verdict({"eager": f"raises {type(error).__name__}: {error}"}, {})
     bounds = Bounds(case, eager)
@@ -75,7 +75,7 @@ def judged(case: Case, backends: Sequence[str]) -> Verdict:
         except Exception as error:
             wrong[backend] = f"compiling raises {type(error).__name__}: {error}"
             continue
-        text = _difference(case, backend, run, bounds)
+        text = difference(case, backend, run, bounds)
         if text:
             wrong[backend] = text
     for backend, reason in refused.items() if len(refused) < len(backends) else ():
@@ -83,39 +83,83 @@ def judged(case: Case, backends: Sequence[str]) -> Verdict:
     return Verdict(wrong, refused, bounds.of_eager(), programs.derivatives())
 
 
-class Bounds:
-    """How far each number may be from eager's."""
+def eager_result(case: Case, run: Run) -> Result:
+    """What eager gives. Raises Refused where it refuses the case; what else is raised is wrong."""
+    try:
+        return result(case, run)
+    except Mt2Error as error:
+        raise Refused(str(error)) from error
+    except (ZeroDivisionError, OverflowError, ValueError, TypeError) as error:
+        raise Refused(repr(error)) from error
 
-    def __init__(self, case: Case, eager: Result):
-        self.case, self.eager = case, eager
-        self.wide = _wide_result(case)
+
+def eager_of(case: Case) -> Run:
+    """A case under eager."""
+    return compiled(case, "eager")
+
+
+class Bounds:
+    """How far each number may be from eager's. `run_of` gives eager's run of a case."""
+
+    def __init__(self, case: Case, eager: Result, run_of: Callable[[Case], Run] = eager_of):
+        self.case, self.eager, self.run_of = case, eager, run_of
+        self.overwrites = not is_functional(case.graph)
+        self.wide = _wide_result(case, run_of)
         self.close = [_close(array) for array in eager.arrays]
         self.loose: list[Any] | None = None  # once they are needed
 
     def differs(self, other: Result) -> str:
         """How another result differs; nothing where rounding explains all of it."""
-        text = _compare(self.eager, other, self.close)
+        text = self.compare(other, self.close)
         if not text:
             return ""
         if self.loose is None:
             self.loose = self._measured()
-        return _compare(self.eager, other, self.loose)
+        return self.compare(other, self.loose)
+
+    def compare(self, other: Result, bounds: list[Any] | None, count: int | None = None) -> str:
+        """The first difference, in the first `count` arrays; without bounds the bits must be the
+        same, but for those of a nan."""
+        eager = self.eager
+        if eager.facts != other.facts:
+            return f"eager gives {eager.facts}; this {other.facts}"
+        given = bounds if bounds is not None else [0.0] * len(eager.arrays)
+        columns = list(zip(eager.arrays, other.arrays, given, strict=True))[:count]
+        for place, (one, two, bound) in enumerate(columns):
+            if one is None or two is None:
+                continue
+            if one.shape != two.shape or one.dtype != two.dtype:
+                return f"array {place} is {two.dtype}{two.shape}, not {one.dtype}{one.shape}"
+            if one.tobytes() == two.tobytes():
+                continue
+            a, b = _wide_array(one), _wide_array(two)
+            with numpy.errstate(all="ignore"):
+                right = (a == b) | (numpy.isnan(a) & numpy.isnan(b)) | (numpy.abs(a - b) <= bound)
+                wrong = ~(right | numpy.isinf(bound))
+            if self.overwrites and place >= eager.first_gradient:
+                wrong &= ~numpy.isnan(a)
+            if bounds is None:
+                wrong |= (numpy.signbit(a) != numpy.signbit(b)) & ~numpy.isnan(a)
+            if wrong.any():
+                at = tuple(int(i) for i in numpy.argwhere(wrong)[0])
+                within = float(numpy.broadcast_to(bound, wrong.shape)[at])
+                return f"array {place} at {at}: {b[at]!r}, not {a[at]!r} (within {within:.3g})"
+        return ""
 
     def of_eager(self) -> str:
         """How eager does against float64, by the bounds that hold for the others."""
         if self.wide is None:
             return "not judged"
-        if not _compare(
-            replace(self.eager, facts=""), _narrowed(self.wide, self.eager), self.close
-        ):
+        narrowed = _narrowed(self.wide, self.eager)
+        if not self.compare(narrowed, self.close):
             return "within rounding of float64"
-        shaken = self._spreads(_shaken_results(self.case))
-        if not _compare(replace(self.eager, facts=""), _narrowed(self.wide, self.eager), shaken):
+        shaken = self._spreads(_shaken_results(self.case, self.run_of))
+        if not self.compare(narrowed, shaken):
             return "as far from float64 as its inputs' last bits reach"
         return "beyond float64"
 
     def _measured(self) -> list[Any]:
-        others = _shaken_results(self.case)
+        others = _shaken_results(self.case, self.run_of)
         return self._spreads([*others, self.wide] if self.wide is not None else others)
 
     def _spreads(self, others: Sequence[Result]) -> list[Any]:
@@ -131,7 +175,7 @@ class Bounds:
                 there = other.arrays[place]
                 if there is not None and there.shape == array.shape:
                     with numpy.errstate(all="ignore"):
-                        gap = numpy.abs(_real(there) - _real(array))
+                        gap = numpy.abs(_wide_array(there) - _wide_array(array))
                     same = (there == array) | (numpy.isnan(there) & numpy.isnan(array))
                     gap = numpy.where(same, 0.0, numpy.where(numpy.isnan(gap), numpy.inf, gap))
                     spread = numpy.maximum(spread, gap)
@@ -144,21 +188,21 @@ def _close(array: numpy.ndarray | None) -> Any:
     """What the last bits of an array's numbers allow."""
     if array is None:
         return None
-    finite = numpy.abs(_real(array)[numpy.isfinite(_real(array))])
+    finite = numpy.abs(_wide_array(array[numpy.isfinite(array)]))
     epsilon = numpy.finfo(array.dtype).eps if array.dtype.kind == "f" else 0.0
     return BITS * epsilon * (finite.max(initial=0.0) + 1e-3)
 
 
-def _real(array: numpy.ndarray) -> numpy.ndarray:
-    return numpy.abs(array) if array.dtype.kind == "c" else array.astype(numpy.float64)
+def _wide_array(array: numpy.ndarray) -> numpy.ndarray:
+    return array.astype(numpy.float64)
 
 
-def _difference(case: Case, backend: str, run: Run, bounds: Bounds) -> str:
+def difference(case: Case, backend: str, run: Run, bounds: Bounds) -> str:
     """How a run differs from eager's; nothing where it does not."""
     try:
         found = result(case, run)
         exact = _exact(run, bounds.eager) if backend == "exact" else 0
-        return _compare(bounds.eager, found, None, exact) or bounds.differs(found)
+        return bounds.compare(found, None, exact) or bounds.differs(found)
     except GraphFailed as failed:
         return f"fails where eager does not: {failed}"
     except Exception as error:  # any is a finding
@@ -174,17 +218,17 @@ def _exact(run: Any, eager: Result) -> int:
     return len(eager.arrays) if apart else eager.first_gradient
 
 
-def _shaken_results(case: Case) -> list[Result]:
+def _shaken_results(case: Case, run_of: Callable[[Case], Run]) -> list[Result]:
     """Eager on inputs changed in their last bits."""
-    run = compiled(case, "eager")
+    run = run_of(case)
     return [result(case, run, shaken(case, number)) for number in range(SHAKES)]
 
 
-def _wide_result(case: Case) -> Result | None:
+def _wide_result(case: Case, run_of: Callable[[Case], Run]) -> Result | None:
     """Eager in float64; None where some dtype argument has no wider form."""
     try:
         wide = wider(case)
-        return result(wide, compiled(wide, "eager"))
+        return result(wide, run_of(wide))
     except Exception:  # whatever it is, the case itself runs
         return None
 
@@ -195,7 +239,7 @@ def _narrowed(wide: Result, eager: Result) -> Result:
         own if one is None or own is None or one.shape != own.shape else _as(one, own.dtype)
         for one, own in zip(wide.arrays, eager.arrays, strict=True)
     ]
-    return Result(tuple(arrays), "", eager.first_gradient)
+    return Result(tuple(arrays), eager.facts, eager.first_gradient)
 
 
 def _as(array: numpy.ndarray, kind: Any) -> numpy.ndarray:
@@ -213,37 +257,6 @@ def shaken(case: Case, number: int) -> list[Any]:
             array = (array * (1 + step)).astype(array.dtype)
         changed.append(torch.from_numpy(numpy.array(array)))
     return changed
-
-
-def _compare(
-    eager: Result, other: Result, bounds: list[Any] | None, count: int | None = None
-) -> str:
-    """The first difference, in the first `count` arrays; without bounds the bits must be the same,
-    but for those of a nan."""
-    if eager.facts != other.facts:
-        return f"eager gives {eager.facts}; this {other.facts}"
-    given = bounds if bounds is not None else [0.0] * len(eager.arrays)
-    columns = list(zip(eager.arrays, other.arrays, given, strict=True))[:count]
-    for place, (one, two, bound) in enumerate(columns):
-        if one is None or two is None:
-            continue
-        if one.shape != two.shape or one.dtype != two.dtype:
-            return f"array {place} is {two.dtype}{two.shape}, not {one.dtype}{one.shape}"
-        if one.tobytes() == two.tobytes():
-            continue
-        a, b = one.astype(numpy.float64), two.astype(numpy.float64)
-        with numpy.errstate(all="ignore"):
-            right = (a == b) | (numpy.isnan(a) & numpy.isnan(b)) | (numpy.abs(a - b) <= bound)
-            wrong = ~(right | numpy.isinf(bound))
-        if place >= eager.first_gradient:
-            wrong &= ~numpy.isnan(a)
-        if bounds is None:
-            wrong |= (numpy.signbit(a) != numpy.signbit(b)) & ~numpy.isnan(a)
-        if wrong.any():
-            at = tuple(int(i) for i in numpy.argwhere(wrong)[0])
-            within = float(numpy.broadcast_to(bound, wrong.shape)[at])
-            return f"array {place} at {at}: {b[at]!r}, not {a[at]!r} (within {within:.3g})"
-    return ""
 
 
 def wider(case: Case) -> Case:

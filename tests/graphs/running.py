@@ -130,10 +130,7 @@ def compiled(case: Case, backend: str) -> Run:
 
 def result(case: Case, run: Run, given: Sequence[Any] | None = None) -> Result:
     """Run forward and backward."""
-    leaves = list(given) if given is not None else tensors(case)
-    for leaf, flag in zip(leaves, case.flags, strict=True):
-        leaf.requires_grad_(flag and leaf.dtype.is_floating_point)
-    inputs = [leaf.clone() for leaf in leaves]  # no leaves, so that they may be written
+    leaves, inputs = live_inputs(given if given is not None else tensors(case), case.flags)
     with numpy.errstate(all="ignore"):
         found = run(inputs)
         live = [out for out in found if out.requires_grad]
@@ -145,6 +142,14 @@ def result(case: Case, run: Run, given: Sequence[Any] | None = None) -> Result:
     facts = [f"{t.dtype} {tuple(t.shape)} {t.requires_grad}" for t in found]
     facts += [f"grad {leaf.grad is not None}" for leaf in leaves]
     return Result(tuple(arrays), "; ".join(facts), first)
+
+
+def live_inputs(given: Sequence[Any], flags: Sequence[bool]) -> tuple[list[Any], list[Any]]:
+    """Leaves, and what is made of them: no leaves, so that they may be written."""
+    leaves = list(given)
+    for leaf, flag in zip(leaves, flags, strict=True):
+        leaf.requires_grad_(flag and leaf.dtype.is_floating_point)
+    return leaves, [leaf.clone() for leaf in leaves]
 
 
 def _weighted(out: Any) -> Any:

@@ -5,9 +5,10 @@
 In: a case of making. Out: its calls as a Python function, compiled with `dynamic=True`, and run on
 its inputs and on the same with one of their sizes changed: to 0, 1, 2, an odd one, a larger one.
 What eager refuses at a size is left out there. Every other size must give eager's shapes, dtypes,
-numbers and gradients. Compilations are few: one for 0, one for 1, and AGAIN for all others. The
-last of these is for sizes that do not stand as the first ones did in what the calls compare (sizes
-with each other, or with literal ones); nothing else about a size may be a reason.
+numbers and gradients, by the bounds of judging. Compilations are few: one for 0, one for 1, and
+AGAIN for all others. The last of these is for sizes that do not stand as the first ones did in what
+the calls compare (sizes with each other, or with literal ones); nothing else about a size may be a
+reason.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import collections
 import sys
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy
@@ -26,8 +27,9 @@ from minitorch2.jit.cache import Entry
 from minitorch2.jit.ir.graph import Value
 from minitorch2.jit.recompiles import recompile_of
 from minitorch2.ops.table import lookup
-from tests.graphs.judging import BITS, GAPS
-from tests.graphs.making import Case, make
+from tests.graphs.judging import Bounds, Refused, difference, eager_result
+from tests.graphs.making import Case, make, tensors
+from tests.graphs.running import Run, live_inputs
 
 SIZES = (0, 1, 2, 7, 33)
 AGAIN = 2  # compilations for sizes of 2 and more
@@ -94,58 +96,31 @@ def _text(argument: Any, known: dict[str, Any]) -> str:
     return f"float({str(argument)!r})" if isinstance(argument, float) else repr(argument)
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What a run gave, or that it was refused."""
-
-    arrays: tuple[numpy.ndarray | None, ...] = ()
-    facts: str = ""
-    refused: str = ""
-
-
-def outcome(function: Any, arrays: list[numpy.ndarray], flags: tuple[bool, ...]) -> Outcome:
-    """Run forward and backward."""
-    leaves, inputs = _tensors(arrays, flags)
-    try:
-        with numpy.errstate(all="ignore"):
-            found = function(*inputs)
-            live = [out for out in found if out.requires_grad]
-            if live:
-                sum((out.double() * 0.7).sum() for out in live).backward()
-        results = [t.detach().numpy() for t in (*found, *inputs)]
-    except Exception as error:  # whatever it is: the other side must refuse too
-        return Outcome(refused=f"{type(error).__name__}: {str(error).splitlines()[0]}")
-    results += [None if leaf.grad is None else leaf.grad.numpy() for leaf in leaves]
-    facts = [f"{t.dtype} {tuple(t.shape)} {t.requires_grad}" for t in found]
-    facts += [f"grad {leaf.grad is not None}" for leaf in leaves]
-    return Outcome(tuple(results), "; ".join(facts))
-
-
-def _tensors(arrays: list[numpy.ndarray], flags: tuple[bool, ...]) -> tuple[list, list]:
-    """Leaves, and what may be written of them."""
-    leaves = [torch.from_numpy(array.copy()).requires_grad_(flag)
-              for array, flag in zip(arrays, flags, strict=True)]  # fmt: skip
-    return leaves, [leaf.clone() for leaf in leaves]
-
-
 def differences(varied: Varied, run: Any) -> Iterator[tuple[int, str]]:
     """For each size that eager takes: the size, and what is wrong there or nothing. `run` is the
     compiled function."""
     general: list[Entry] = []  # what was compiled for sizes of 2 and more
     for size in (varied.size, *SIZES):
-        arrays, flags = varied.arrays(size), varied.case.flags
-        eager = outcome(varied.function, arrays, flags)
-        if eager.refused:
+        case = replace(varied.case, arrays=tuple(varied.arrays(size)))
+        try:
+            eager = eager_result(case, _on_list(varied.function))
+        except Refused:
             continue
-        wide = [a.astype(numpy.float64) if a.dtype == numpy.float32 else a for a in arrays]
-        exact = outcome(varied.function, wide, flags)
+        except Exception as error:  # not one of ours: a finding too
+            yield size, f"eager raises {type(error).__name__}: {error}"
+            continue
+        bounds = Bounds(case, eager, lambda other: _on_list(function_of(other)))
         before = set(map(id, entries(run)))
-        wrong = _compare(eager, outcome(run, arrays, flags), exact)
+        wrong = difference(case, "compiled", _on_list(run), bounds)
         made = [each for each in entries(run) if id(each) not in before]
         if made and size > 1:
-            wrong = wrong or _needless(general, made, _tensors(arrays, flags)[1])
+            wrong = wrong or _needless(general, made, live_inputs(tensors(case), case.flags)[1])
             general += made
         yield size, wrong
+
+
+def _on_list(function: Any) -> Run:
+    return lambda inputs: list(function(*inputs))
 
 
 def entries(run: Any) -> list[Entry]:
@@ -163,43 +138,6 @@ def _needless(general: list[Entry], made: list[Entry], inputs: list[Any]) -> str
             if change.kind == "tensor":
                 return f"compiled again: {change}"
     return ""
-
-
-def _compare(eager: Outcome, other: Outcome, exact: Outcome) -> str:
-    if other.refused:
-        return f"refused: {other.refused}"
-    if eager.facts != other.facts:
-        return f"eager gives {eager.facts}; this {other.facts}"
-    count = len(eager.arrays)
-    wides = exact.arrays if len(exact.arrays) == count else (None,) * count
-    for place, (one, two, wide) in enumerate(zip(eager.arrays, other.arrays, wides, strict=True)):
-        if one is None or two is None or one.tobytes() == two.tobytes():
-            continue
-        gap = _gap(one, two)
-        bound = BITS * _step(one)
-        if wide is not None and wide.shape == one.shape:
-            between = _gap(one, wide)
-            if not numpy.isfinite(between).all():
-                continue
-            bound += GAPS * between.max(initial=0.0)
-        if not (gap <= bound).all():
-            return f"array {place} differs by {gap.max()} (within {bound:.3g})"
-    return ""
-
-
-def _gap(one: numpy.ndarray, two: numpy.ndarray) -> numpy.ndarray:
-    with numpy.errstate(all="ignore"):
-        gap = numpy.abs(one.astype(numpy.float64) - two.astype(numpy.float64))
-    same = (one == two) | (numpy.isnan(one) & numpy.isnan(two))
-    return numpy.where(same, 0.0, numpy.where(numpy.isnan(gap), numpy.inf, gap))
-
-
-def _step(array: numpy.ndarray) -> float:
-    """The last bit of an array's largest number."""
-    if array.dtype.kind != "f":
-        return 0.0
-    finite = numpy.abs(array[numpy.isfinite(array)])
-    return float(numpy.finfo(array.dtype).eps) * (float(finite.max(initial=0.0)) + 1e-3)
 
 
 def main() -> int:

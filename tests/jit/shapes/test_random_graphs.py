@@ -1,6 +1,7 @@
 """One compiled artifact for several sizes of random graphs; see tests/graphs/sizes.py."""
 
 import warnings
+from dataclasses import replace
 
 import numpy
 import pytest
@@ -39,3 +40,67 @@ def test_a_size_that_is_compiled_again_for_nothing_is_wrong():
                 if wrong]  # fmt: skip
     fixed = torch.compile(free.function, dynamic=False)
     assert any("compiled" in wrong for _, wrong in differences(free, fixed))
+
+
+def misplaced(function, place):
+    """The function with the gradients of an input in the wrong places: their sum is right."""
+
+    class Rolled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, g):
+            return g.roll(1, 0)
+
+    def changed(*given):
+        return function(*(Rolled.apply(x) if n == place else x for n, x in enumerate(given)))
+
+    return changed
+
+
+@pytest.mark.parametrize("place", (0, 1))
+def test_gradients_in_the_wrong_places_are_wrong(place):
+    text = "graph f(%x: f32[4], %y: f32[4]) { %0: f32[4] = add(%x, %y) return %0 }"
+    numbers = numpy.linspace(1, 2, 4, dtype="float32")
+    free = varied(Case(0, parse_graph(text), (numbers, numbers), (True, True)))
+    compiled = torch.compile(free.function, dynamic=True, backend="interpreter")
+    right = dict(differences(free, compiled))
+    assert set(right) == {4, *SIZES} and not any(right.values())
+    faulty = misplaced(compiled, place)
+    faulty.cache = compiled.cache
+    wrong = dict(differences(free, faulty))
+    assert {size for size, text in wrong.items() if text} == {2, 4, 7, 33}
+    assert all(f"array {3 + place}" in text for size, text in wrong.items() if size > 1)
+
+
+def test_one_infinity_does_not_excuse_the_numbers_beside_it():
+    graph = parse_graph("graph f(%x: f32[4]) { %0: f32[4] = log(%x) return %0 }")
+    free = varied(Case(0, graph, (numpy.array([0, 1, 2, 3], "float32"),), (False,)))
+    compiled = torch.compile(free.function, dynamic=True, backend="interpreter")
+
+    def faulty(x):
+        return (compiled(x)[0] * torch.tensor(1.01),)
+
+    faulty.cache = compiled.cache
+    wrong = dict(differences(free, faulty))
+    assert wrong[4] and wrong[7] and not wrong[0] and not wrong[1]
+
+
+def test_what_eager_breaks_on_is_wrong_and_no_refusal():
+    """But what it refuses at a size is left out."""
+    graph = parse_graph("graph f(%x: f32[4]) { %0: f32[4] = exp(%x) return %0 }")
+    free = varied(Case(0, graph, (numpy.ones(4, "float32"),), (False,)))
+
+    def breaks(x):
+        if x.shape[0] == 7:
+            raise AssertionError("planted")
+        if x.shape[0] == 33:
+            raise ValueError("planted")
+        return free.function(x)
+
+    compiled = torch.compile(free.function, dynamic=True, backend="interpreter")
+    found = dict(differences(replace(free, function=breaks), compiled))
+    assert found.pop(7) == "eager raises AssertionError: planted"
+    assert set(found) == {0, 1, 2, 4} and not any(found.values())
