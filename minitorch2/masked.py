@@ -19,6 +19,7 @@ from typing import Any
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
 from minitorch2.errors import ArgumentValueError, OperationError
+from minitorch2.layouts import normalize_dim
 from minitorch2.linalg import vector_norm
 from minitorch2.ops.table import lookup
 
@@ -55,9 +56,15 @@ def _cast(input: Any, dtype: Any) -> Any:
 
 
 def _dims(input: Any, dim: Dims) -> tuple[int, ...]:
-    if dim is None:
+    """The dimensions that are meant: all where none is named."""
+    if dim is None or dim == ():
         return tuple(range(input.ndim))
     return (dim,) if isinstance(dim, int) else tuple(dim)
+
+
+def _one(input: Any, dim: Dims) -> int:
+    """The dimension that is meant: the first of several."""
+    return min((normalize_dim(each, input.ndim) for each in _dims(input, dim)), default=0)
 
 
 def _lowest(element: Any) -> float:
@@ -94,16 +101,16 @@ def prod(
     return _op("prod", found, _dims(input, dim), keepdim, None)
 
 
-def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+def cumsum(input: Any, dim: Dims, *, dtype: Any = None, mask: Any = None) -> Any:
     """Running sums; what does not count adds nothing."""
     input = _cast(input, dtype)
-    return _taken(input, mask, 0).cumsum(dim).to(input.dtype)
+    return _taken(input, mask, 0).cumsum(_one(input, dim)).to(input.dtype)
 
 
-def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+def cumprod(input: Any, dim: Dims, *, dtype: Any = None, mask: Any = None) -> Any:
     """Running products; what does not count multiplies by one."""
     input = _cast(input, dtype)
-    return _taken(input, mask, 1).cumprod(dim).to(input.dtype)
+    return _taken(input, mask, 1).cumprod(_one(input, dim)).to(input.dtype)
 
 
 def amax(
@@ -153,19 +160,26 @@ def mean(
 
 
 def median(
-    input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
+    input: Any, dim: Dims = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """The lower of the middle elements that count; nan where none does."""
-    input = _cast(input, dtype)
-    if not input.dtype.is_floating_point:
+    """The lower of the middle elements that count, nans left out; nan where none does.
+
+    What is no floating point number is compared as float32. A result of another dtype cannot say
+    that nothing counts: ArgumentValueError.
+    """
+    wanted = input.dtype if dtype is None else dtype
+    wide = input if input.dtype.is_floating_point else input.to(dtypes.float32)
+    taken = _taken(wide, mask, float("nan"))
+    found = taken.nanmedian(_one(input, dim), keepdim)[0]
+    if input.dtype.is_floating_point:
+        return found
+    if found.isnan().any():
         raise ArgumentValueError(
             f"masked.median of a tensor of dtype {input.dtype}",
-            f"input dtype must be floating point, but got {input.dtype}",
-            "convert it: x.float()",
+            "masked median expects no fully masked out rows if dtype is not floating point",
+            "convert it: x.float(), whose median of nothing is nan",
         )
-    if mask is None:
-        return input.median(dim, keepdim)[0]
-    return _taken(input, mask, float("nan")).nanmedian(dim, keepdim)[0]
+    return found.to(wanted)
 
 
 def _moment(input: Any, dims: tuple[int, ...], correction: float, keepdim: bool, mask: Any) -> Any:
@@ -226,9 +240,9 @@ def norm(
 
 
 def _over(name: str, doc: str, turned: bool = False) -> Callable:
-    def function(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    def function(input: Any, dim: Dims, *, dtype: Any = None, mask: Any = None) -> Any:
         taken = _taken(_cast(input, dtype), mask, float("inf") if turned else float("-inf"))
-        return _op(name, -taken if turned else taken, dim, None)
+        return _op(name, -taken if turned else taken, _one(input, dim), None)
 
     function.__name__ = function.__qualname__ = "softmin" if turned else name
     function.__doc__ = doc
