@@ -1,56 +1,64 @@
 """torch.native_layer_norm and its like: results, statistics and gradients beside torch's."""
 
-from typing import Any
-
-import numpy
 import pytest
-import torch
 
-import minitorch2
+torch = pytest.importorskip("torch")
 
-SHAPE = (4, 6, 5)
-
-
-def tensor(library: Any, *shape: int) -> Any:
-    """Numbers without a pattern, which require gradients."""
-    values = numpy.sin(numpy.arange(numpy.prod(shape)) * 1.7).reshape(shape) + 1.5
-    return library.tensor(values.tolist(), dtype=library.float64, requires_grad=True)
+from tests.parity.both import check, numbers  # noqa: E402
 
 
-def call(library: Any, name: str, kind: str) -> tuple[Any, list[Any]]:
-    """The function's results, and what they were made from."""
-    x, w, b = tensor(library, *SHAPE), tensor(library, 6), tensor(library, 6)
-    if name == "native_layer_norm":
-        size = [6, 5] if kind == "two" else [5]
-        scale = (tensor(library, *size), tensor(library, *size)) if kind != "bare" else (None, None)
-        return library.native_layer_norm(x, size, *scale, 1e-3), [x]
-    if name == "native_group_norm":
-        scale = (None, None) if kind == "bare" else (w, b)
-        return library.native_group_norm(x, *scale, 4, 6, 5, 3, 1e-3), [x]
-    running = tensor(library, 6).detach(), tensor(library, 6).detach()
-    scale = (None, None) if kind == "bare" else (w, b)
-    found = library.native_batch_norm(x, *scale, *running, kind != "two", 0.1, 1e-3)
-    return (*found, *running), [x]
+def tensor(t, *shape, seed=0):
+    """Numbers which require gradients."""
+    return numbers(t, *shape, seed=seed, low=0.5, high=2.5, dtype="float64").requires_grad_()
 
 
-@pytest.mark.parametrize("name", ["native_layer_norm", "native_group_norm", "native_batch_norm"])
+def scales(t, kind, *shape):
+    return (
+        (None, None) if kind == "bare" else (tensor(t, *shape, seed=1), tensor(t, *shape, seed=2))
+    )
+
+
+def layer(t, kind, x):
+    size = [6, 5] if kind == "two" else [5]
+    given = scales(t, kind, *size)
+    return t.native_layer_norm(x, size, *given, 1e-3), given
+
+
+def group(t, kind, x):
+    given = scales(t, kind, 6)
+    return t.native_group_norm(x, *given, 4, 6, 5, 2 if kind == "two" else 3, 1e-3), given
+
+
+def batch(t, kind, x):
+    """Trained, or for kind 'two' not; the running statistics are written."""
+    given = scales(t, kind, 6)
+    running = tensor(t, 6, seed=3).detach(), tensor(t, 6, seed=4).detach()
+    found = t.native_batch_norm(x, *given, *running, kind != "two", 0.1, 1e-3)
+    return (*found, *running), given
+
+
+def without_running(t, kind, x):
+    given = scales(t, kind, 6)
+    return t.native_batch_norm(x, *given, None, None, True, 0.1, 1e-3), given
+
+
+@pytest.mark.parametrize("function", [layer, group, batch, without_running])
 @pytest.mark.parametrize("kind", ["usual", "two", "bare"])
-def test_results_and_gradients(name: str, kind: str) -> None:
+def test_results_and_gradients(function, kind):
     """Over one or two dimensions, with and without scales, trained and not."""
-    ours, [our_x] = call(minitorch2, name, kind)
-    theirs, [their_x] = call(torch, name, kind)
-    for found, wanted in zip(ours, theirs, strict=True):
-        assert found.requires_grad == (wanted.requires_grad and wanted.numel() > 0)
-        assert numpy.allclose(found.detach().numpy(), wanted.detach().numpy())
-        assert tuple(found.shape) == tuple(wanted.shape)
-    for results in (ours, theirs):
-        sum((each**2).sum() for each in results if each.requires_grad).backward()
-    assert numpy.allclose(our_x.grad.numpy(), their_x.grad.numpy())
+
+    def program(t):
+        x = tensor(t, 4, 6, 5)
+        results, given = function(t, kind, x)
+        loss = sum((each**2).sum() for each in results if each.requires_grad and each.numel())
+        leaves = [each for each in (x, *given) if each is not None]
+        # what has no elements in torch cannot be asked whether it requires gradients
+        return [each.detach() for each in results], t.autograd.grad(loss, leaves)
+
+    check(program, 1e-9)
 
 
-def test_constant_pad_nd() -> None:
+def test_constant_pad_nd():
     """pad by another name; negative sizes cut off."""
     for pad, value in (([1, 2], 0), ([-1, 2, 0, 1], 3.5)):
-        ours = minitorch2.constant_pad_nd(tensor(minitorch2, 2, 4), pad, value)
-        theirs = torch.constant_pad_nd(tensor(torch, 2, 4), pad, value)
-        assert numpy.allclose(ours.detach().numpy(), theirs.detach().numpy())
+        check(lambda t, pad=pad, value=value: t.constant_pad_nd(tensor(t, 2, 4), pad, value))
