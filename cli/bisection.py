@@ -47,7 +47,6 @@ from minitorch2.jit.passes.eliminate_dead_code import eliminate_dead_code
 from minitorch2.jit.passes.options import DEFAULT, PassOptions
 from minitorch2.jit.passes.pipeline import PIPELINE, Pass
 from minitorch2.kernels.backend import KernelOptions, compile_graph
-from minitorch2.kernels.verify import LoopVerifyError
 from minitorch2.random import manual_seed
 from minitorch2.tensors import wrap
 
@@ -58,7 +57,7 @@ WIDTH = max(len(f"pass {function.__name__}") for function in PIPELINE)
 SHAKES = 3
 LINEAR = 100  # nodes that are tried one after the other
 SLOW = 30_000.0  # ns of machine code: what takes longer is not run as loops and as Python
-FAULTS = (VerificationError, LoopVerifyError, KernelError)  # what no program of a user's causes
+FAULTS = (VerificationError, KernelError)  # what no program of a user's causes
 Run = Callable[[Graph, list[Any]], list[Any]]
 Made = TypeVar("Made")
 

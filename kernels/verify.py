@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from minitorch2.dtypes import bool as bool_dtype
 from minitorch2.dtypes import dtype, int64
-from minitorch2.errors import Mt2Error
+from minitorch2.errors import VerificationError
 from minitorch2.kernels.functions import FUNCTIONS, REDUCERS, accumulator_dtype, result_dtype
 from minitorch2.kernels.index import Index
 from minitorch2.kernels.loop_ir import (
@@ -37,7 +37,7 @@ from minitorch2.kernels.loop_ir import (
 from minitorch2.kernels.printer import print_expression, print_kernel
 
 
-class LoopVerifyError(Mt2Error, ValueError):
+class LoopVerifyError(VerificationError, ValueError):
     """A kernel that breaks a rule of the loop IR."""
 
     code = "MT2-0902"

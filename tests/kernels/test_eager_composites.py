@@ -13,7 +13,9 @@ import minitorch2 as torch
 from minitorch2 import dispatch
 from minitorch2.backends import composite_programs
 from minitorch2.config import config
+from minitorch2.errors import CompileError, KernelError, VerificationError
 from minitorch2.kernels import eager_composites
+from minitorch2.kernels.verify import LoopVerifyError
 from minitorch2.ops.table import all_ops, lookup
 
 F = torch.nn.functional
@@ -182,6 +184,56 @@ def test_sizes_are_parameters_of_a_program() -> None:
     for length in (91, 128, 1000):
         F.softmax(torch.randn(length, 95), -1)
     assert len(eager_composites._runs) == known
+
+
+@pytest.fixture
+def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a process that has made no program."""
+    monkeypatch.setattr(composite_programs, "_programs", {})
+    for name in ("_counts", "_settings", "_runs"):
+        monkeypatch.setattr(eager_composites, name, {})
+
+
+def test_numbers_that_change_from_call_to_call_are_not_compiled_again(
+    fresh: None, monkeypatch: pytest.MonkeyPatch, by_steps: Callable
+) -> None:
+    """Nor captured: the steps are quicker. Those that there are go on as programs."""
+    captures: list[Any] = []
+    right = eager_composites.captured
+    monkeypatch.setattr(
+        eager_composites, "captured", lambda *given: captures.append(given) or right(*given)
+    )
+    x = torch.randn(100, 100, requires_grad=True)
+    slopes = [0.01 * n for n in range(1, 31)]
+    for slope in slopes:
+        ours = F.leaky_relu(x, slope)
+        assert torch.equal(ours, by_steps(F.leaky_relu, x, slope))
+        whole = ours.grad_fn.name() == "LeakyReluBackward0"
+        assert whole == (slope in slopes[: eager_composites.SETTINGS])
+    assert len(captures) == len(eager_composites._runs) == eager_composites.SETTINGS
+    F.leaky_relu(torch.randn(110, 100), slopes[0])  # of other sizes
+    assert len(captures) == eager_composites.SETTINGS + 1
+    assert F.softmax(x, -1).grad_fn.name() == "SoftmaxBackward0"  # has no numbers
+
+
+@pytest.mark.parametrize("fault", [VerificationError, LoopVerifyError, KernelError])
+def test_a_fault_of_the_compiler_is_no_refusal(
+    fresh: None, monkeypatch: pytest.MonkeyPatch, fault: Any
+) -> None:
+    """It is raised; a stage that refuses a row leaves it to its steps."""
+
+    def raising(error: Exception) -> Callable:
+        def compiled(*given: Any) -> Any:
+            raise error
+
+        return compiled
+
+    x = torch.randn(100, 100)
+    monkeypatch.setattr(eager_composites, "_compiled", raising(fault("%0", "planted")))
+    with pytest.raises(fault, match="planted"):
+        F.silu(x)
+    monkeypatch.setattr(eager_composites, "_compiled", raising(CompileError("%0", "planted")))
+    assert torch.equal(F.silu(x), x * torch.sigmoid(x))
 
 
 @pytest.mark.parametrize("activation", ["gelu", "silu", "leaky_relu", "elu", "softplus"])
