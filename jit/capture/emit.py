@@ -40,7 +40,7 @@ from minitorch2.jit.capture.values.functions import (
 )
 from minitorch2.jit.capture.values.iterators import GeneratorValue
 from minitorch2.jit.capture.values.keys import Key
-from minitorch2.jit.capture.values.made_classes import MadeClass
+from minitorch2.jit.capture.values.made_classes import MadeClass, check_parts
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.namespaces import CellValue
 from minitorch2.jit.capture.values.objects import HEAP, ObjectValue
@@ -104,32 +104,34 @@ class Emitter:
 
     def fetch(self, source: Source) -> str:
         """A local variable with what stands at a source, fetched before the graph runs."""
-        made = self._made_at(source) if self.state.made_classes else None
-        if made is not None:
-            return self._inside(source, made)
+        root = source
+        while root.base is not None:
+            root = root.base
+        if isinstance(root, ConstantSource):
+            made = self._made(root.object)
+            if made is not None:
+                return self._inside(source, made)
+            if not isinstance(root.object, type):
+                check_parts(self.state, root.object, str(source))
         return self.writer.source(source, self.prelude)
 
     def object(self, thing: Any, hint: str) -> str:
         """The name of an object that is the same in every call, or of a class made in this one."""
-        made = self.state.made_classes
         if isinstance(thing, type) and thing in self.state.class_sources:
             return self.fetch(self.state.class_sources[thing])
-        if made:
-            if isinstance(thing, type) and thing in made:
-                return self.made_class(made[thing])
-            if isinstance(thing, enum.Enum) and type(thing) in made:
-                return f"{self.made_class(made[type(thing)])}[{thing.name!r}]"
-            parts = thing.__args__ if isinstance(thing, types.GenericAlias) else ()
-            if any(isinstance(part, type) and part in made for part in (type(thing), *parts)):
-                raise GraphBreak("unknown-object", f"{hint} of a class made inside leaves")
+        made = self._made(thing)
+        if made is not None:
+            return self.made_class(made)
+        member_of = self._made(type(thing)) if isinstance(thing, enum.Enum) else None
+        if member_of is not None and type(thing).__members__.get(thing.name) is thing:
+            return f"{self.made_class(member_of)}[{thing.name!r}]"
+        if member_of is not None and isinstance(thing, enum.Flag):
+            return f"{self.made_class(member_of)}({thing.value!r})"
+        check_parts(self.state, thing, hint)
         return self.writer.bind(thing, hint)
 
-    def _made_at(self, source: Source) -> MadeClass | None:
-        """The class made inside at which a source starts."""
-        root = source
-        while root.base is not None:
-            root = root.base
-        thing = root.object if isinstance(root, ConstantSource) else None
+    def _made(self, thing: Any) -> MadeClass | None:
+        """How something is made, when it is a class made inside."""
         return self.state.made_classes.get(thing) if isinstance(thing, type) else None
 
     def _inside(self, source: Source, made: MadeClass) -> str:

@@ -122,7 +122,6 @@ class CaptureState:
         self.fixed_classes: set[type] = set()  # other classes of functions that were met
         self.made_classes: dict[type, Any] = {}  # classes made inside, see values.made_classes
         self.stand_ins: dict[int, Any] = {}  # value -> the object in its place in such a class
-        self.stood_for: dict[int, Value] = {}  # and back
         self.written: set[int] = set()  # storages of fakes that were written
         self.names: dict[str, int] = {}
         self.last_span: Span | None = None  # of the user's frame that was left last

@@ -176,9 +176,11 @@ class Lazy(Value):
         return str(self.source)
 
     def emit(self, emitter: Emitter) -> str:
-        real = self.real or self.machine.state.stood_for.get(id(self.object))
-        if real is not None:
-            return emitter.value(real)
+        if self.real is not None:
+            return emitter.value(self.real)
+        known = self.machine.state.by_id.get(id(self.object))
+        if known is not None and known.source is None:  # it stands for something made inside
+            return emitter.value(known)
         assert self.source is not None
         return emitter.fetch(self.source)
 

@@ -13,7 +13,10 @@ Source: Python's reference, "Customizing class creation"; `types.new_class`.
 from __future__ import annotations
 
 import enum
+import functools
+import gc
 import types
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -32,10 +35,12 @@ from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.namespaces import CellValue, is_trusted_module
 from minitorch2.jit.capture.values.objects import ObjectValue
 from minitorch2.jit.capture.values.sequences import ListValue, TupleValue
+from minitorch2.tensors import Tensor
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
     from minitorch2.jit.capture.interpreter import Machine
+    from minitorch2.jit.capture.state import CaptureState
 
 
 @dataclass(eq=False, slots=True)
@@ -74,7 +79,6 @@ def stand_in(machine: Machine, value: Value) -> Any:
         if found is None:
             return value.known()
         machine.state.stand_ins[id(value)] = found
-        machine.state.stood_for[id(found)] = value
         machine.state.remember(found, value)
         machine.state.kept.append(value)
     return found
@@ -137,6 +141,32 @@ def _bare(machine: Machine, value: ObjectValue) -> Any:
         if held is not None:
             object.__setattr__(made, name, stand_in(machine, held))
     return made
+
+
+CLOSED = (
+    type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.CodeType,
+    functools._lru_cache_wrapper, weakref.ref, Tensor,
+)  # fmt: skip
+
+
+def check_parts(state: CaptureState, thing: Any, label: str) -> None:
+    """A break when an object is, or holds, something of a class made inside, or of one that is
+    another in each call: `list[A]`, `A | B`, a type variable, a field. Functions and other classes
+    are made anew by themselves."""
+    varying = state.made_classes.keys() | state.class_sources.keys()
+    if not varying:
+        return
+    waiting, seen = [thing, type(thing)], set[int]()
+    stand_ins = set(map(id, state.stand_ins.values()))
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if id(part) in stand_ins or (isinstance(part, type) and part in varying):
+            raise GraphBreak("unknown-object", f"{label} of a class made inside leaves")
+        if not isinstance(part, CLOSED):
+            waiting += gc.get_referents(part)
 
 
 def sets_name(found: Any) -> bool:
