@@ -13,12 +13,15 @@ Source: torch's native_functions: native_layer_norm, native_group_norm, native_b
 
 from typing import Any
 
+from minitorch2.errors import OperationError
 from minitorch2.nn import functional as F
+from minitorch2.nn.functional.normalizations import batch_norm_parts
+from minitorch2.ops.neural import widened
 
 
 def _moments(grouped: Any, eps: float, dims: tuple[int, ...], keepdim: bool) -> tuple[Any, Any]:
     """Means and one over the roots of the variances, computed in float32 for 16-bit floats."""
-    wide = grouped.float() if grouped.dtype.itemsize == 2 else grouped
+    wide = widened(grouped)
     mean, variance = wide.mean(dims, keepdim), wide.var(dims, False, keepdim)
     return mean.to(grouped.dtype), (variance + eps).rsqrt().to(grouped.dtype)
 
@@ -46,10 +49,18 @@ def native_batch_norm(
     momentum: float, eps: float,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """batch_norm, and the statistics [C] of a batch it was trained on; else two empty vectors."""
-    result = F.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+    given = weight, bias, running_mean, running_var
+    if training and not input.numel():
+        raise OperationError(
+            f"native_batch_norm of an input of shape {list(input.shape)}",
+            "input tensor must have at least one element, but got input_sizes = "
+            f"{list(input.shape)}",
+        )
+    result, mean, variance = batch_norm_parts(input, *given, training, momentum, eps)
+    kept = next((each.dtype for each in given if each is not None), input.dtype)
     if not training:
-        return result, input.new_empty((0,)), input.new_empty((0,))
-    return result, *_moments(input.detach(), eps, (0, *range(2, input.ndim)), False)
+        return result, input.new_empty((0,), dtype=kept), input.new_empty((0,), dtype=kept)
+    return result, mean.to(kept), (variance + eps).rsqrt().to(kept)
 
 
 def constant_pad_nd(input: Any, pad: Any, value: float = 0) -> Any:

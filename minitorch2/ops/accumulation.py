@@ -15,6 +15,7 @@ from minitorch2.ops.arithmetic import real_part
 from minitorch2.ops.composites import composite
 from minitorch2.ops.elementwise import converted_back
 from minitorch2.ops.infer import describe_value, sum_dtype
+from minitorch2.ops.reductions import sums_in
 from minitorch2.ops.table import LIBRARY, Meta, defop, lookup
 
 _HOST = "what comes up to an index is found one after the other"
@@ -34,8 +35,7 @@ def _cumprod(a, dim, dtype):
     result = wide if dtype is None else dtype.numpy
     if a.ndim == 0:
         return a.astype(result)
-    work = numpy.float32 if a.dtype.itemsize == 2 and a.dtype.kind in "fV" else result
-    return numpy.cumprod(a, axis=dim, dtype=work).astype(result)
+    return numpy.cumprod(a, axis=dim, dtype=sums_in(a) or result).astype(result)
 
 
 def _backwards(value, dim):

@@ -273,24 +273,53 @@ def _check_scale(input, normalized_shape, op, **scales):
             )
 
 
-def check_scale_dtype(name, input, scale):
-    """DtypeError unless a normalization takes a weight or bias of such a dtype."""
-    mixed = scale.dtype is not input.dtype
-    if mixed and not (input.dtype.itemsize == 2 and scale.dtype is dtypes.float32):
-        raise DtypeError(
-            f"{name}({describe_value(input)}, weight or bias {describe_value(scale)})",
-            f"mixed dtype: expect the parameter to have dtype {input.dtype}",
-            "convert it: only 16-bit inputs may have float32 parameters",
+def check_normalized(kernel, input):
+    """UnsupportedDtype for an input that is not of floats."""
+    if not input.dtype.is_floating_point or input.dtype.is_stored_only:
+        raise UnsupportedDtype(
+            describe_value(input), unsupported(kernel, input.dtype), "convert it: x.float()"
         )
+
+
+def check_parameter_dtypes(kernel, input, parameters, first=None):
+    """DtypeError unless a normalization takes parameters (or None) of such dtypes.
+
+    The dtype of `first`, else that of the first there is, says which they must have: the input's,
+    or float32 where the input has 16 bits.
+    """
+    given = [each for each in (first, *parameters) if each is not None]
+    mixed = bool(given) and given[0].dtype is not input.dtype
+    if not mixed:
+        check_normalized(kernel, input)
+    wanted = dtypes.float32 if mixed else input.dtype
+    for each in given:
+        if each.dtype is not wanted:
+            raise _mixed_dtypes(
+                input,
+                each,
+                "mixed dtype (CPU): expect parameter to have scalar type of Float"
+                if mixed
+                else f"expected scalar type {wanted.title} but found {each.dtype.title}",
+            )
+    if mixed and input.dtype.itemsize != 2:
+        raise _mixed_dtypes(
+            input, given[0], "mixed dtype (CPU): all inputs must share same datatype."
+        )
+
+
+def _mixed_dtypes(input, parameter, wrong):
+    return DtypeError(
+        f"a normalization of {describe_value(input)} by {describe_value(parameter)}",
+        wrong,
+        "convert them: only 16-bit inputs may have float32 parameters, and then all must",
+    )
 
 
 def _layer_norm(input, normalized_shape, weight, bias, eps):
     dims = _normalized_dims(input, normalized_shape, "layer_norm")
     _check_scale(input, normalized_shape, "layer_norm", weight=weight, bias=bias)
-    for scale in (weight, bias):
-        if scale is not None:
-            check_scale_dtype("layer_norm", input, scale)
-    wide = _wide(input.contiguous())
+    check_parameter_dtypes("LayerNormKernelImpl", input, (weight, bias))
+    wide = widened(input.contiguous())
     centred = wide - wide.mean(dims, keepdim=True)
     variance = (centred * centred).mean(dims, keepdim=True)
     result = centred * (variance + eps).rsqrt()
@@ -300,8 +329,8 @@ def _layer_norm(input, normalized_shape, weight, bias, eps):
     return result.to(input.dtype)
 
 
-def _wide(input):
-    """16-bit floats are normalized in float32."""
+def widened(input):
+    """A tensor of 16-bit floats in float32, which normalizations compute in; others as they are."""
     return input.to(dtypes.float32) if input.dtype.itemsize == 2 else input
 
 
@@ -329,7 +358,7 @@ def _rms_norm(input, normalized_shape, weight, eps):
             unsupported("rms_norm", input.dtype),
             "convert it: x.float()",
         )
-    wide = _wide(input.contiguous())
+    wide = widened(input.contiguous())
     eps = _EPSILON[wide.dtype.to_real().name] if eps is None else eps
     result = wide * ((wide * wide).mean(dims, keepdim=True) + eps).rsqrt()
     return (result if weight is None else result * weight).to(input.dtype)

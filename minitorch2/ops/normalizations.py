@@ -8,23 +8,18 @@ Source: Ioffe & Szegedy 2015, Wu & He 2018.
 
 from typing import Any
 
-from minitorch2 import dtypes
 from minitorch2.dispatch import call
 from minitorch2.errors import ArgumentValueError, OperationError, ShapeError
 from minitorch2.formats import channels_last, channels_last_3d, laid_out_as
 from minitorch2.layouts import element_count
 from minitorch2.ops.infer import describe_value
-from minitorch2.ops.neural import check_scale_dtype, neural
+from minitorch2.ops.neural import check_parameter_dtypes, neural, widened
 from minitorch2.ops.table import lookup
 
 
 def along_channels(vector: Any, ndim: int) -> Any:
     """A vector [C] as [1, C, 1, ...]."""
     return vector.reshape((1, -1) + (1,) * (ndim - 2))
-
-
-def _wide(x: Any) -> Any:
-    return x.to(dtypes.float32) if x.dtype.itemsize == 2 else x
 
 
 def scaled(x: Any, weight: Any, bias: Any) -> Any:
@@ -36,10 +31,10 @@ def scaled(x: Any, weight: Any, bias: Any) -> Any:
 
 def _channel_norm(input: Any, mean: Any, variance: Any, weight: Any, bias: Any, eps: float) -> Any:
     """Computed as input * scale + shift: two passes over the input, and only it is saved."""
-    wide = _wide(input)
-    scale = (variance + eps).rsqrt()
-    scale = scale if weight is None else scale * weight
-    shift = -mean * scale if bias is None else bias - mean * scale
+    wide, mean = widened(input), widened(mean)
+    scale = (widened(variance) + eps).rsqrt()
+    scale = scale if weight is None else scale * widened(weight)
+    shift = -mean * scale if bias is None else widened(bias) - mean * scale
     result = wide * along_channels(scale, wide.ndim) + along_channels(shift, wide.ndim)
     return result.to(input.dtype)
 
@@ -56,7 +51,7 @@ neural(
 def _batch_statistics_norm(input: Any, weight: Any, bias: Any, eps: float) -> tuple:
     if not any(laid_out_as(input.layout, each) for each in (channels_last, channels_last_3d)):
         input = input.contiguous()
-    wide = _wide(input)
+    wide = widened(input)
     dims = (0, *range(2, wide.ndim))
     mean = wide.mean(dims)
     # Around any constant c the mean square is the variance plus (mean - c) squared. With c = mean
@@ -108,13 +103,13 @@ def _check_groups(input: Any, num_groups: int, weight: Any, bias: Any) -> None:
                 f"Expected {name} to be a vector of size equal to the number of channels in input",
                 f"give {channels} numbers",
             )
-        check_scale_dtype("group_norm", input, scale)
+    check_parameter_dtypes("GroupNormKernelImpl", input, (weight, bias))
 
 
 def _group_norm(input: Any, num_groups: int, weight: Any, bias: Any, eps: float) -> Any:
     _check_groups(input, num_groups, weight, bias)
     grouped = (
-        _wide(input.contiguous())
+        widened(input.contiguous())
         .unflatten(1, (num_groups, input.shape[1] // num_groups))
         .flatten(2)
     )

@@ -398,7 +398,7 @@ def test_jacfwd_draws_as_told(randomness):
 @pytest.mark.parametrize("numbers", [(3, 0, 2, -1), (0, 0, 2), (0, 1, 0, 2), (1, 2, 3)])
 @pytest.mark.parametrize("name", ["cumprod", "prod"])
 def test_second_derivatives_of_products_are_right_at_zeros_in_every_order(name, numbers):
-    """Forward over reverse, reverse over forward, and each twice; torch's reverse twice is judge."""
+    """Forward over reverse, reverse over forward, and each twice; torch's reverse twice judges."""
 
     def function(t):
         weights = t.arange(1.0, len(numbers) + 1)

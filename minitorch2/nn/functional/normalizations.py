@@ -5,13 +5,14 @@ In: [N, C, *], or [*, features]. Out: the same shape.
 Source: Ioffe & Szegedy 2015, Ba et al. 2016, Wu & He 2018; torch.nn.functional.
 """
 
+import math
 from typing import Any
 
 from minitorch2.autograd.modes import no_grad
-from minitorch2.dtypes import float32
-from minitorch2.errors import ArgumentValueError
+from minitorch2.errors import ArgumentValueError, OperationError
 from minitorch2.nn.functional.padding import pad
 from minitorch2.nn.functional.rows import row
+from minitorch2.ops.neural import check_normalized, check_parameter_dtypes, widened
 from minitorch2.ops.normalizations import scaled
 from minitorch2.ops.outputs import into
 
@@ -40,28 +41,45 @@ def batch_norm(
     """Each channel of [N, C, *] to mean 0 and variance 1.
 
     In training by the batch's own statistics, which also move the running ones; else by the
-    running ones.
+    running ones. DtypeError unless all have the input's dtype; 16-bit inputs may have parameters
+    and statistics that are all float32.
     """
-    if eps <= 0:
-        raise ArgumentValueError("batch_norm", f"batch_norm eps must be positive, but got {eps}")
-    if training and not input.numel():
-        return _channel_norm(input, *_nothing(input), weight, bias, eps)
-    if not training:
-        return _channel_norm(input, running_mean, running_var, weight, bias, eps)
-    count = input.numel() // input.shape[1]
-    if count == 1:
+    check_normalized("batch_norm", input)
+    if training and input.numel() == input.shape[1] != 0:
         raise ArgumentValueError(
             f"batch_norm of an input of shape {list(input.shape)}",
             "Expected more than 1 value per channel when training",
             "give larger batches, or call eval() on the model",
         )
+    given = weight, bias, running_mean, running_var
+    return batch_norm_parts(input, *given, training, momentum, eps)[0]
+
+
+def batch_norm_parts(
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool,
+    momentum: float, eps: float,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """What batch_norm gives, and the mean and the variance [C] that it used."""
+    check_normalized("batch_norm", input)
+    scales, statistics = (weight, bias), (running_mean, running_var)
+    met = (*statistics, *scales) if training else (*scales, *statistics)
+    check_parameter_dtypes("batch_norm", input, met, weight if weight is not None else bias)
+    if eps <= 0:
+        raise ArgumentValueError("batch_norm", f"batch_norm eps must be positive, but got {eps}")
+    if training and not input.numel():
+        mean, variance = _nothing(input)
+        return _channel_norm(input, mean, variance, weight, bias, eps), mean, variance
+    if not training:
+        result = _channel_norm(input, running_mean, running_var, weight, bias, eps)
+        return result, running_mean, running_var
     result, mean, variance = _batch_statistics_norm(input, weight, bias, eps)
     if running_mean is not None:
+        count = input.numel() // input.shape[1]
         with no_grad():
             running_mean.lerp_(mean.to(running_mean.dtype), momentum)
-            unbiased = variance * (count / (count - 1))
+            unbiased = variance * (count / (count - 1) if count != 1 else math.inf)
             running_var.lerp_(unbiased.to(running_var.dtype), momentum)
-    return result
+    return result, mean, variance
 
 
 def _nothing(input: Any) -> tuple[Any, Any]:
@@ -80,11 +98,24 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Any:
-    """Each channel of each sample to mean 0 and variance 1."""
+    """Each channel of each sample [N, C, *] to mean 0 and variance 1.
+
+    With use_input_stats=False by the running statistics, which may be of any dtype: they are
+    converted to that of the weight. DtypeError unless weight and bias have the input's dtype, or
+    float32 with 16-bit inputs.
+    """
+    if not use_input_stats and running_mean is None:
+        raise OperationError(
+            "instance_norm(use_input_stats=False)",
+            "Expected running_mean and running_var to be defined when use_input_stats is false",
+        )
+    check_normalized("batch_norm", input)
+    kind, common = input.dtype, (input if weight is None else weight).dtype
+    statistics = [each if each is None else each.to(common) for each in (running_mean, running_var)]
+    check_parameter_dtypes("batch_norm", input, (weight, bias, *statistics))
     if not use_input_stats:
-        return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
-    kind = input.dtype
-    input = input.to(float32) if kind.itemsize == 2 else input
+        return _channel_norm(input, *statistics, weight, bias, eps)
+    input = widened(input)
     dims = tuple(range(2, input.ndim))
     mean = input.mean(dims, keepdim=True)
     centred = input - mean
@@ -92,9 +123,10 @@ def instance_norm(
     if running_mean is not None:
         count = input.numel() // (input.shape[0] * input.shape[1])
         with no_grad():
-            running_mean.lerp_(mean.detach().mean(0).reshape(-1), momentum)
+            seen = mean.detach().mean(0).reshape(-1)
+            running_mean.copy_(running_mean.to(seen.dtype).lerp(seen, momentum))
             unbiased = variance.detach().mean(0).reshape(-1) * (count / (count - 1))
-            running_var.lerp_(unbiased, momentum)
+            running_var.copy_(running_var.to(seen.dtype).lerp(unbiased, momentum))
     return scaled(centred * (variance + eps).rsqrt(), weight, bias).to(kind)
 
 
