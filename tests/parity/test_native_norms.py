@@ -58,6 +58,41 @@ def test_results_and_gradients(function, kind):
     check(program, 1e-9)
 
 
+SIZES = [(1, 3), (0, 3), (0, 3, 2), (2, 3, 0), (2, 0), (2, 3)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("training", [True, False])
+def test_batches_of_one_and_of_nothing(size, training):
+    """One value a channel has no unbiased variance; nothing has no statistics to train on."""
+
+    def statistics(t):
+        return t.zeros(size[1]), t.ones(size[1])
+
+    def native(t):
+        running = statistics(t)
+        found = t.native_batch_norm(t.ones(size), None, None, *running, training, 0.1, 1e-3)
+        return *found, *running
+
+    def usual(t):
+        running = statistics(t)
+        return t.nn.functional.batch_norm(t.ones(size), *running, training=training), *running
+
+    check(native)
+    check(usual)
+
+
+@pytest.mark.parametrize("wanted", [None, "float32", "bfloat16"])
+def test_statistics_have_the_dtype_of_the_parameters(wanted):
+    def program(t):
+        x = numbers(t, 4, 3, 2).bfloat16()
+        scale = None if wanted is None else t.ones(3, dtype=getattr(t, wanted))
+        parts = t.native_batch_norm(x, scale, scale, None, None, True, 0.1, 1e-3)
+        return [(str(each.dtype), each.float()) for each in parts]
+
+    check(program, 1e-2)
+
+
 def test_constant_pad_nd():
     """pad by another name; negative sizes cut off."""
     for pad, value in (([1, 2], 0), ([-1, 2, 0, 1], 3.5)):
