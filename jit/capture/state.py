@@ -45,7 +45,7 @@ class Frame:
 
     __slots__ = (
         "program", "code", "index", "stack", "slots", "globals", "function", "keywords",
-        "result", "started", "current", "step", "names", "space", "is_user",
+        "result", "started", "current", "step", "names", "space", "snapshot", "is_user",
     )  # fmt: skip
 
     def __init__(self, code: CodeType, globals: GlobalsValue, function: Value | None):
@@ -63,6 +63,7 @@ class Frame:
         self.result: Value | None = None
         self.names: Any = None  # a class body: the dict in which it binds names
         self.space: Any = None  # and what its metaclass prepared, when that is no dict
+        self.snapshot: Any = None  # what `locals()` gave
         self.started = False
         self.step = 0  # of the whole capture, when the current instruction began
         self.current: Instruction = self.program.instructions[0]

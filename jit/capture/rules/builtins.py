@@ -19,6 +19,7 @@ from minitorch2.jit.capture.values.instance_dicts import InstanceDict
 from minitorch2.jit.capture.values.iterators import IteratorValue
 from minitorch2.jit.capture.values.keys import IdentityValue
 from minitorch2.jit.capture.values.mappings import DictValue
+from minitorch2.jit.capture.values.namespaces import CellValue
 from minitorch2.jit.capture.values.objects import ObjectValue
 from minitorch2.jit.capture.values.sequences import ListValue
 from minitorch2.jit.capture.values.sets import SetValue
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _RULES_PACKAGE = __name__.rpartition(".")[0] + "."  # an error raised there is one of a rule
 Rule = Callable[["Machine", Arguments, Keywords], Value]
 RULES: dict[Any, Rule] = {}
+PY313 = sys.version_info >= (3, 13)
 
 
 def rule(*functions: Any) -> Callable[[Rule], Rule]:
@@ -349,9 +351,20 @@ def _vars(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
 @rule(locals)
 def _locals(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     frame = machine.state.frames[-1]
-    names = frame.code.co_varnames
-    found = {name: value for name, value in zip(names, frame.slots, strict=False) if value}
-    return DictValue(dict(found))
+    if frame.space is not None:
+        machine.stop("class-statement", "locals() where a metaclass prepared a namespace")
+    if frame.names is not None:
+        return frame.names
+    if frame.snapshot is None or PY313:  # before, it was one dict, brought up to date
+        frame.snapshot = DictValue({})
+    for slot, held in enumerate(frame.slots):
+        if isinstance(held, CellValue):
+            held = held.load(machine) if held.contents or held.source else None
+        if held is not None:
+            frame.snapshot.entries[frame.name_of(slot)] = held
+        else:
+            frame.snapshot.entries.pop(frame.name_of(slot), None)
+    return frame.snapshot
 
 
 @rule(globals)
