@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import minitorch2
+from tests.parity import both
 from tests.parity.shared import as_array
 
 DTYPES = ["float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "bool"]
@@ -43,3 +44,13 @@ def test_files_are_exchanged(writer, reader):
     writer.save(expected, buffer)
     buffer.seek(0)
     check(reader.load(buffer, weights_only=True), expected)
+
+
+def test_records_that_cannot_be_read(tmp_path):
+    """A reader refuses as torch's does: no file, no archive, no such record."""
+    (tmp_path / "text").write_text("no archive")
+    torch.save({"x": torch.arange(3)}, tmp_path / "x.pt")
+    for name in ("missing", "text"):
+        both.check(lambda t, name=name: t._C.PyTorchFileReader(str(tmp_path / name)))
+    both.check(lambda t: t._C.PyTorchFileReader(str(tmp_path / "x.pt")).get_record("data/1"))
+    both.check(lambda t: t._C.PyTorchFileReader(str(tmp_path / "x.pt")).get_record("data/0"))
