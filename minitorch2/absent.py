@@ -94,8 +94,16 @@ def _refusing(place: str) -> Any:
     return function
 
 
+def _unavailable() -> bool:
+    """What a part that is left out says of itself."""
+    return False
+
+
 class AbsentModule(types.ModuleType):
-    """A module of torch that is left out: each public name in it is a class or a function."""
+    """A module of torch that is left out: its names are classes, functions and constants.
+
+    CUDA_HOME and other constants are None, as where nothing was found. `is_available()` is False.
+    """
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -103,9 +111,14 @@ class AbsentModule(types.ModuleType):
         place = f"{self.__name__}.{name}"
         if name in FOLDERS.get(self.__name__, ()):
             return importlib.import_module(place)
-        if name.lstrip("_")[:1].isupper():
+        made: Any
+        if name.isupper() and "_" in name:
+            made = None
+        elif name == "is_available":
+            made = _unavailable
+        elif name.lstrip("_")[:1].isupper():
             base = Description if name in DESCRIPTIONS else Absent
-            made: Any = type(name, (base,), {"__module__": self.__name__})
+            made = type(name, (base,), {"__module__": self.__name__})
         else:
             made = _refusing(place)
         self.__dict__[name] = made

@@ -43,3 +43,29 @@ def test_marks_that_libraries_set_are_taken():
     assert not _C.DispatchKeySet(_C.DispatchKey.CPU).has(_C.DispatchKey.CUDA)
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
     assert done.stderr == ""
+
+
+PARTS = """
+from minitorch2 import compat
+compat.install_as_torch()
+import torch.distributed.rpc
+from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+from torch.utils.cpp_extension import CUDA_HOME, ROCM_HOME, CUDAExtension, load
+from torch.utils import cpp_extension
+assert CUDA_HOME is None and ROCM_HOME is None and cpp_extension.CUDA_HOME is None
+assert torch.distributed.rpc.is_available() is False
+assert isinstance(CUDAExtension, type) and not isinstance(torch.ones(1), FSDP)
+for call in (load, CUDAExtension, FSDP, torch.distributed.rpc.init_rpc):
+    try:
+        call("name")
+    except RuntimeError as error:
+        assert "is not in minitorch2" in str(error), error
+    else:
+        raise AssertionError(call)
+"""
+
+
+def test_parts_that_are_left_out_say_so_without_failing():
+    """Constants are None and nothing is available; what is made or called refuses."""
+    done = subprocess.run([sys.executable, "-c", PARTS], capture_output=True, text=True)
+    assert done.stderr == ""
