@@ -22,6 +22,7 @@ TORCH_ALONE = (
     ("backward None, .*modified by an inplace op", "", "less is saved here: nothing was lost"),
     ("A view was created in no_grad mode", "", "here such a view has no history"),
     ("requires_grad False, expected True", "no_grad", "nor does it speak of its base's gradients"),
+    ("differ", r"(?s)no_grad.*\.requires_grad", "nor is what follows from that the same"),
     (r"differ, at .*(inf|nan|e\+\d\d)", "special=True", "squares of 1e30 overflow in float32 here"),
     ("strides", r"\[\w+ % |gather", "elements picked by indices are row-major here"),
     (r"(?s)gradient \d+: None, .*?array\([-\[\]0., \n]*(, dtype=\w+)?\)", "", "zeros are None"),
@@ -35,7 +36,26 @@ TORCH_ALONE = (
         "shares='a'|offset",
         "no leaf: what is shared has a history",
     ),
-    ("input", r"transpose\(0, -1\)\.add_\(\w\)", "what a write reads of itself has no order"),
+    (
+        "input",
+        r"(?s)transpose\(0, -1\)\.add_\(\w\)|(v\d+) = (\w)\.unbind.*\b\2\.\w+_\(\1",
+        "what a write reads of itself has no order",
+    ),
+    (
+        "differ",
+        r"(?s)\.stride\(\).*layout='transposed'",
+        "a dimension of one element has the stride of a row-major tensor here",
+    ),
+    (
+        "^backward None, .*more than one element of the written-to tensor",
+        "layout='expanded'",
+        "torch has no gradients of a number written into an expanded tensor",
+    ),
+    (
+        "^error InPlaceError.*more than one element of the written-to tensor",
+        r"(?s)(\[v\d+\] = |masked_fill_|index_fill_|index_put_).*layout='expanded'",
+        "torch deprecates these writes into expanded tensors; here they are refused",
+    ),
     (
         "gradient",
         r"(?s)(hardtanh|relu6|softshrink|hardshrink|elu|hardswish)\(.*special=True",
