@@ -20,7 +20,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from minitorch2.errors import ArgumentTypeError, ArgumentValueError
+from minitorch2.errors import ArgumentTypeError, ArgumentValueError, ModuleError
 from minitorch2.nn.module import Module
 from minitorch2.nn.parameter import Parameter
 from minitorch2.tensors import Tensor
@@ -87,9 +87,11 @@ class Sequential(Module):
         self.extend(kept)
 
     def __add__(self, other: "Sequential") -> "Sequential":
+        _check_sequential(other)
         return Sequential(*self, *other)
 
     def __iadd__(self, other: "Sequential") -> "Sequential":
+        _check_sequential(other)
         return self.extend(other)
 
     def __mul__(self, times: int) -> "Sequential":
@@ -120,8 +122,12 @@ class Sequential(Module):
         return self
 
     def insert(self, index: int, module: Module) -> "Sequential":
-        """Put a module before the one at `index`."""
+        """Put a module before the one at `index`, which lies within -n..n."""
+        if not isinstance(module, Module):
+            raise AssertionError(f"module should be of type: {Module}, not {type(module)}")
         modules = list(self)
+        if not -len(modules) <= index <= len(modules):
+            raise IndexError(f"Index out of range: {index}")
         modules.insert(index, module)
         self._modules.clear()
         return self.extend(modules)
@@ -137,6 +143,47 @@ class Sequential(Module):
         module = self[index]
         del self[index]
         return module
+
+
+def _check_sequential(other: Any) -> None:
+    if not isinstance(other, Sequential):
+        raise ArgumentValueError(
+            f"Sequential + {type(other).__name__}",
+            f"add operator supports only objects of Sequential class, but {type(other)} is given.",
+            "put it into a Sequential first",
+        )
+
+
+def _check_iterable(called: str, values: Any) -> None:
+    if not isinstance(values, Iterable):
+        kind = type(values).__name__
+        raise ArgumentTypeError(
+            f"{called}({kind})", f"{called} should be called with an iterable, but got {kind}"
+        )
+
+
+def _pairs(owner: str, given: Any) -> Iterator[tuple[Any, Any]]:
+    """(name, value) of a dict, of a module that is one, or of a list of pairs."""
+    if not isinstance(given, Iterable):
+        kind = type(given).__name__
+        raise ArgumentTypeError(
+            f"{owner}.update({kind})",
+            f"{owner}.update should be called with an iterable of key/value pairs, but got {kind}",
+        )
+    if isinstance(given, (Mapping, ModuleDict, ParameterDict)):
+        yield from given.items()
+        return
+    for index, pair in enumerate(given):
+        element = f"{owner} update sequence element #{index}"
+        if not isinstance(pair, Iterable):
+            kind = type(pair).__name__
+            raise ArgumentTypeError(f"{owner}.update", f"{element} should be Iterable; is {kind}")
+        found = tuple(pair)
+        if len(found) != 2:
+            raise ArgumentValueError(
+                f"{owner}.update", f"{element} has length {len(found)}; 2 is required"
+            )
+        yield found[0], found[1]
 
 
 class ModuleList(Module):
@@ -197,6 +244,7 @@ class ModuleList(Module):
 
     def extend(self, modules: Iterable[Module]) -> "ModuleList":
         """Add modules at the end."""
+        _check_iterable("ModuleList.extend", modules)
         for module in list(modules):
             self.append(module)
         return self
@@ -256,8 +304,7 @@ class ModuleDict(Module):
 
     def update(self, modules: Any) -> None:
         """Add modules from a dict or from (name, module) pairs."""
-        pairs = modules.items() if isinstance(modules, (Mapping, ModuleDict)) else modules
-        for name, module in pairs:
+        for name, module in _pairs("ModuleDict", modules):
             self[name] = module
 
 
@@ -306,9 +353,13 @@ class ParameterList(Module):
                 "ParameterList.extend should be called with an iterable, but got a Tensor",
                 "use append for one tensor",
             )
+        _check_iterable("ParameterList.extend", values)
         for value in list(values):
             self.append(value)
         return self
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise ModuleError("ParameterList(...)", "ParameterList should not be called.")
 
     def extra_repr(self) -> str:
         return _described(enumerate(self), lambda value: value.dtype)
@@ -324,11 +375,16 @@ class ParameterDict(Module):
             self.update(parameters)
 
     def __getitem__(self, key: str) -> Any:
-        if key not in self._keys:
-            raise KeyError(key)
         return getattr(self, key)
 
     def __setitem__(self, key: str, value: Any) -> None:
+        if not isinstance(key, str):
+            raise ArgumentTypeError(
+                f"ParameterDict[{key!r}]",
+                "Index given to ParameterDict cannot be used as a key as it is not a string "
+                f"(type is '{type(key).__name__}')",
+                "name the parameters by strings",
+            )
         setattr(self, key, _as_parameter(value))
         self._keys[key] = None
 
@@ -344,6 +400,52 @@ class ParameterDict(Module):
 
     def __contains__(self, key: str) -> bool:
         return key in self._keys
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(self._keys)
+
+    def __or__(self, other: "ParameterDict") -> "ParameterDict":
+        found = self.copy()
+        found.update(other)
+        return found
+
+    def __ror__(self, other: "ParameterDict") -> "ParameterDict":
+        found = ParameterDict(OrderedDict(other.items()))
+        found.update(self)
+        return found
+
+    def __ior__(self, other: "ParameterDict") -> "ParameterDict":
+        self.update(other)
+        return self
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise ModuleError("ParameterDict(...)", "ParameterDict should not be called.")
+
+    def copy(self) -> "ParameterDict":
+        """Another dict with the same parameters."""
+        return ParameterDict(OrderedDict(self.items()))
+
+    def clear(self) -> None:
+        """Take all parameters out."""
+        for key in list(self._keys):
+            del self[key]
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        """The parameter of a name, which becomes `default` where there is none."""
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def popitem(self) -> tuple[str, Any]:
+        """Take the last name and parameter out."""
+        key = next(reversed(self), None)
+        if key is None:
+            raise KeyError("popitem(): the ParameterDict is empty")
+        return key, self.pop(key)
+
+    def fromkeys(self, keys: Iterable[str], default: Any = None) -> "ParameterDict":
+        """Another dict in which each name has `default`."""
+        return ParameterDict(OrderedDict((key, default) for key in keys))
 
     def keys(self) -> Any:
         """The names."""
@@ -368,9 +470,10 @@ class ParameterDict(Module):
         return value
 
     def update(self, parameters: Any) -> None:
-        """Add parameters from a dict or from (name, parameter) pairs."""
-        mapping = isinstance(parameters, (Mapping, ParameterDict))
-        for name, value in parameters.items() if mapping else parameters:
+        """Add parameters from a dict (by name, unless it is ordered) or from pairs."""
+        if isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict):
+            parameters = sorted(parameters.items())
+        for name, value in _pairs("ParametersDict", parameters):
             self[name] = value
 
     def extra_repr(self) -> str:
