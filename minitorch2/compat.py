@@ -94,17 +94,18 @@ class MissingName(AttributeError):
 
 def _answer(module: types.ModuleType, place: str) -> None:
     """Give a module a `__getattr__`: its own, and where that knows no better, a MissingName."""
-    _replace(module, "__name__", place)
-    own = vars(module).get("__getattr__")
-    if getattr(own, "__module__", None) == __name__:
+    if _loaded_name(module) in _answered:
         return
+    _answered.add(_loaded_name(module))
+    own = vars(module).get("__getattr__")
 
     def __getattr__(name: str) -> Any:
+        unknown = None
         if own is not None:
             try:
                 found = own(name)
-            except AttributeError:
-                pass
+            except AttributeError as error:  # of the name, or a failure on the way to it
+                unknown = error
             else:
                 if isinstance(found, types.ModuleType) and found.__name__.startswith(OURS):
                     _answer(found, "torch" + found.__name__.removeprefix(OURS))
@@ -114,9 +115,10 @@ def _answer(module: types.ModuleType, place: str) -> None:
         if place in FOLDERS and name in FOLDERS[place]:
             return importlib.import_module(f"{place}.{name}")
         if name.startswith("__"):
-            raise AttributeError(f"module {place!r} has no attribute {name!r}")
-        raise MissingName(place, name)
+            raise AttributeError(f"module {place!r} has no attribute {name!r}") from unknown
+        raise MissingName(place, name) from unknown
 
+    _replace(module, "__name__", place)
     _replace(module, "__getattr__", __getattr__)
 
 
@@ -144,11 +146,12 @@ class TorchFinder:
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
         """Our module itself, so that both names are one module; or a window onto it."""
-        if not _exists(_target(spec.name)):
-            return AbsentModule(spec.name)
-        module = importlib.import_module(_target(spec.name))
-        if _loaded_name(module) != _same_place(spec.name):
-            return Window(spec.name, module)
+        module = (
+            importlib.import_module(_target(spec.name)) if _exists(_target(spec.name)) else None
+        )
+        if module is None or _loaded_name(module) != _same_place(spec.name):
+            _keep_place(spec.name)
+            return Window(spec.name, module) if module else AbsentModule(spec.name)
         self.kept = {name: getattr(module, name, None) for name in _FIELDS}
         return module
 
@@ -176,6 +179,7 @@ WITHOUT_IMPORT = ("torch.utils._pytree",)
 _FIELDS = ("__name__", "__loader__", "__package__", "__spec__", "__path__")
 _installed: list[TorchFinder] = []
 _replaced: list[tuple[types.ModuleType, str, Any]] = []
+_answered: set[str] = set()  # the modules that _answer has been given, by the names they have here
 
 
 def _loaded_name(module: types.ModuleType) -> str:
@@ -187,6 +191,14 @@ def _replace(module: types.ModuleType, name: str, value: Any) -> None:
     """Set a name of a module until uninstall()."""
     _replaced.append((module, name, vars(module).get(name)))
     vars(module)[name] = value
+
+
+def _keep_place(name: str) -> None:
+    """Note what a module above has where the import system will set the module of this name."""
+    above, _, last = name.rpartition(".")
+    parent = sys.modules.get(above)
+    if parent is not None:
+        _replaced.append((parent, last, vars(parent).get(last)))
 
 
 def _open_windows() -> None:
@@ -267,4 +279,5 @@ def uninstall() -> None:
         else:
             vars(module)[name] = value
     _replaced.clear()
+    _answered.clear()
     _forget()

@@ -195,6 +195,69 @@ def test_parts_that_are_left_out_are_imported_and_say_so_when_used():
     ]
 
 
+AFTERWARDS = """
+import sys
+from minitorch2 import absent, compat
+import minitorch2, minitorch2.nn.functional, minitorch2.utils.data
+names = [name for name in sys.modules if name.split('.')[0] == 'minitorch2']
+before = {name: dict(vars(sys.modules[name])) for name in names}
+for _ in range(2):
+    compat.install_as_torch()
+    import torch, torch.nn.modules.conv, torch.distributed.fsdp, torch.functional, torch._tensor
+    import torch.optim.adamw, torch.utils.data, torch.nn.functional, torch.compat
+    from torch.distributed.tensor import DTensor
+    from torch.nn import Linear, init
+    torch.sparse, torch.fft, torch.distributions, torch.onnx, torch.cuda.amp
+    for module in list(sys.modules.values()):
+        found = vars(module).get('__getattr__')
+        if getattr(found, '__qualname__', '') == '_answer.<locals>.__getattr__':
+            kept = dict(zip(found.__code__.co_freevars, found.__closure__))
+            own = kept['own'].cell_contents
+            assert getattr(own, '__qualname__', '') != found.__qualname__, module
+    compat.uninstall()
+    for name in [name for name in sys.modules if name.split('.')[0] == 'minitorch2']:
+        module = sys.modules[name]
+        for key, value in vars(module).items():
+            assert not isinstance(value, (compat.Window, absent.AbsentModule)), (name, key)
+            assert 'compat' not in str(getattr(value, '__module__', '')) or key != '__getattr__'
+        assert module.__name__ == name, (name, module.__name__)
+        assert set(before.get(name, ())) <= set(vars(module)), name
+"""
+
+
+def test_nothing_is_left_afterwards_and_no_module_is_given_two_answers():
+    """Also after a second time: names, attributes and lazy names are the modules' own."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", AFTERWARDS], capture_output=True, text=True
+    )
+    assert done.stderr == ""
+
+
+FAILING = """
+import sys, types
+from minitorch2 import compat
+import minitorch2.fft as lazy
+def failing(name):
+    if name == 'broken':
+        return types.SimpleNamespace().inner  # as an import that fails on the way
+    raise AttributeError(name)
+vars(lazy)['__getattr__'] = failing
+compat.install_as_torch()
+import torch.fft
+try:
+    torch.fft.broken
+except AttributeError as error:
+    assert isinstance(error, compat.MissingName) and 'inner' in str(error.__cause__)
+"""
+
+
+def test_a_lazy_name_that_fails_shows_why():
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", FAILING], capture_output=True, text=True
+    )
+    assert done.stderr == ""
+
+
 def test_a_passage_over_a_loader_has_its_length():
     from minitorch2.utils.data import DataLoader  # noqa: PLC0415
 
