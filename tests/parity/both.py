@@ -23,6 +23,25 @@ def numbers(library, *shape, seed=0, low=-1.0, high=1.0, dtype="float32"):
     return library.tensor(values.tolist(), dtype=getattr(library, dtype))
 
 
+def leaf(t, *values, g=True):
+    """A vector of the given values, which requires a gradient."""
+    return t.tensor(values, requires_grad=g)
+
+
+def filled(t, module):
+    """A module with parameters that are the same in both libraries."""
+    for place, each in enumerate(module.parameters()):
+        each.data = (
+            t.arange(each.numel()).reshape(each.shape).float() % 7 - 3
+        ) * 0.1 + place * 0.01
+    return module
+
+
+def kind(error):
+    """The name of the builtin class that an error is of."""
+    return next(each.__name__ for each in type(error).__mro__ if each.__module__ == "builtins")
+
+
 def same(mine, theirs, where="result", tolerance=1e-5):
     """Compare two results, through tuples, lists and dicts."""
     if isinstance(theirs, torch.Tensor):

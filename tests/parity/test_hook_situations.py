@@ -4,11 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from tests.parity.both import check  # noqa: E402
-
-
-def leaf(t, *values, g=True):
-    return t.tensor(values, requires_grad=g)
+from tests.parity.both import check, leaf  # noqa: E402
 
 
 def hooks_order(t):

@@ -5,25 +5,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from minitorch2.nn import module as own_module  # noqa: E402
-from tests.parity.both import check  # noqa: E402
-
-
-def leaf(t, *values, g=True):
-    return t.tensor(values, requires_grad=g)
-
-
-def kind(error):
-    """The name of the builtin class that an error is of."""
-    return next(each.__name__ for each in type(error).__mro__ if each.__module__ == "builtins")
-
-
-def filled(t, module):
-    """A module with parameters that are the same in both libraries."""
-    for place, each in enumerate(module.parameters()):
-        each.data = (
-            t.arange(each.numel()).reshape(each.shape).float() % 7 - 3
-        ) * 0.1 + place * 0.01
-    return module
+from tests.parity.both import check, filled, kind, leaf  # noqa: E402
 
 
 def model(t):

@@ -29,6 +29,9 @@ CASES = [
     "SequentialLR(o, [s.LinearLR(o, 0.1, 1.0, 5), s.ExponentialLR(o, 0.9)], [6])",
     "SequentialLR(o, [s.ConstantLR(o, 0.1, 3), s.StepLR(o, 2), s.ExponentialLR(o, 0.9)], [3, 9])",
     "ChainedScheduler([s.ExponentialLR(o, 0.95), s.StepLR(o, 7)])",
+    "ChainedScheduler([s.LinearLR(o, 0.1, total_iters=3), s.ExponentialLR(o, 0.9)])",
+    "LambdaLR(o, [lambda epoch: 0.9**epoch, lambda epoch: 1.0])",
+    "SWALR(o, 0.05, 3)",
 ]
 
 
@@ -37,7 +40,9 @@ def sequence(library, text):
     groups = [{"params": parameters[:1]}, {"params": parameters[1:], "lr": 0.05}]
     optimizer = library.optim.SGD(groups, lr=0.1, momentum=0.9)
     schedulers = library.optim.lr_scheduler
-    schedule = eval(f"s.{text}", {"s": schedulers, "o": optimizer})
+    place = "a" if text.startswith("SWALR") else "s"
+    names = {"s": schedulers, "a": library.optim.swa_utils, "o": optimizer}
+    schedule = eval(f"{place}.{text}", names)
     found = []
     for _ in range(30):
         found.append([(group["lr"], group["momentum"]) for group in optimizer.param_groups])
