@@ -25,18 +25,18 @@ def select(c: Any, a: Any, b: Any) -> Any:
 
 @helper(accepts=ANY)
 def minimum(a: Any, b: Any) -> Any:
-    """The smaller; NaN when either is NaN."""
+    """The smaller, of equal ones the first; NaN when either is NaN."""
     if p.type_of(a) == "bool":
         return a & b
-    return p.select((a < b) | (a != a), a, b)
+    return p.select((b < a) | (b != b), b, a)
 
 
 @helper(accepts=ANY)
 def maximum(a: Any, b: Any) -> Any:
-    """The larger; NaN when either is NaN."""
+    """The larger, of equal ones the first; NaN when either is NaN."""
     if p.type_of(a) == "bool":
         return a | b
-    return p.select((a > b) | (a != a), a, b)
+    return p.select((b > a) | (b != b), b, a)
 
 
 @helper(accepts=NUMBERS)

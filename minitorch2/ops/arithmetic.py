@@ -339,6 +339,15 @@ def _shared(s, g, lost, lost_other):
     return where(lost, 0.0, g), where(lost_other, 0.0, g)
 
 
+# Of equal elements (zeros of either sign) numpy's vector code gives the second, torch the first.
+def _maximum(a, b):
+    return numpy.maximum(b, a)
+
+
+def _minimum(a, b):
+    return numpy.minimum(b, a)
+
+
 def _maximum_vjp(s, g):
     return _shared(s, g, s.self < s.other, s.self > s.other)
 
@@ -351,21 +360,21 @@ defop(
     "maximum(Operand self, Operand other) -> Tensor",
     POINTWISE,
     numbers="",
-    eager=RowKernel("maximum", numpy.maximum, 1 << 12),
+    eager=RowKernel("maximum", _maximum, 1 << 12),
     expr="maximum(self, other)",
     saves="self other",
     vjp=_maximum_vjp,
-    doc="The larger of two elements; nan when either is nan.",
+    doc="The larger of two elements, of equal ones the first; nan when either is nan.",
 )
 defop(
     "minimum(Operand self, Operand other) -> Tensor",
     POINTWISE,
     numbers="",
-    eager=RowKernel("minimum", numpy.minimum, 1 << 12),
+    eager=RowKernel("minimum", _minimum, 1 << 12),
     expr="minimum(self, other)",
     saves="self other",
     vjp=_minimum_vjp,
-    doc="The smaller of two elements; nan when either is nan.",
+    doc="The smaller of two elements, of equal ones the first; nan when either is nan.",
 )
 
 for _name, _function, _symbol in (

@@ -55,15 +55,12 @@ def _hypot(self, other):
     return _op("where", square == 0, 0.0, safe.sqrt())
 
 
-def _numbers_first(name):
-    """fmax and fmin: a nan loses against a number."""
+def _numbers_first(holds):
+    """fmax and fmin: a nan loses against a number, and equal elements are the first's."""
 
     def pick(self, other):
-        chosen = _op(name, self, other)
-        if not chosen.dtype.is_floating_point:
-            return chosen
-        chosen = _op("where", _op("isnan", self), other, chosen)
-        return _op("where", _op("isnan", other), self, chosen).to(chosen.dtype)
+        first = _op("logical_or", _op(holds, self, other), _op("isnan", other))
+        return _op("where", first, self, other)
 
     return pick
 
@@ -99,12 +96,12 @@ composite(
 composite("frac(Tensor self) -> Tensor", lambda x: x - x.trunc(), "The part after the point.")
 composite(
     "fmax(Tensor self, Tensor other) -> Tensor",
-    _numbers_first("maximum"),
+    _numbers_first("ge"),
     "The larger element; nan only where both are.",
 )
 composite(
     "fmin(Tensor self, Tensor other) -> Tensor",
-    _numbers_first("minimum"),
+    _numbers_first("le"),
     "The smaller element; nan only where both are.",
 )
 composite(
