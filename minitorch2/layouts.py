@@ -212,15 +212,15 @@ def broadcast_shapes(*shapes: Sequence[int], asked: str = "") -> tuple[int, ...]
     result: list[int] = [1] * max(len(shape) for shape in shapes)
     for shape in shapes:
         shift = len(result) - len(shape)
-        for index, size in enumerate(shape):
-            at = index + shift
+        for index in range(len(shape) - 1, -1, -1):  # the last mismatch is the one told
+            at, size = index + shift, shape[index]
             if result[at] == 1:
                 result[at] = size
             elif size != 1 and size != result[at]:
                 raise ShapeError(
                     asked or f"broadcast {' with '.join(str(list(s)) for s in shapes)}",
-                    f"the size of the operands must match at dimension {at}: "
-                    f"{result[at]} and {size}",
+                    f"The size of tensor a ({result[at]}) must match the size of tensor b ({size}) "
+                    f"at non-singleton dimension {at}",
                     "sizes must be equal or 1, counted from the last dimension",
                 )
     return tuple(result)

@@ -44,16 +44,8 @@ class _Convolution(Module):
         padding_mode: str,
         where: dict[str, Any],
     ) -> None:
-        if in_channels % groups or out_channels % groups:
-            raise ArgumentValueError(
-                f"{type(self).__name__}({in_channels}, {out_channels}, groups={groups})",
-                "in_channels and out_channels must be divisible by groups",
-            )
-        if padding_mode not in _MODES or (self.transposed and padding_mode != "zeros"):
-            raise ArgumentValueError(
-                f"{type(self).__name__}(padding_mode={padding_mode!r})",
-                f"padding_mode must be one of {list(_MODES)}; transposes know only 'zeros'",
-            )
+        self._check(in_channels, out_channels, groups)
+        self._check_padding(padding, padding_mode, stride)
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size = per_dimension(kernel_size, self.dims)
         self.stride = per_dimension(stride, self.dims)
@@ -70,6 +62,31 @@ class _Convolution(Module):
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
+
+    def _check(self, in_channels: int, out_channels: int, groups: int) -> None:
+        """ArgumentValueError unless both numbers of channels can be cut into the groups."""
+        asked = f"{type(self).__name__}({in_channels}, {out_channels}, groups={groups})"
+        if groups <= 0:
+            raise ArgumentValueError(asked, "groups must be a positive integer")
+        for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
+            if channels % groups:
+                raise ArgumentValueError(asked, f"{name} must be divisible by groups")
+
+    def _check_padding(self, padding: Any, mode: str, stride: Any) -> None:
+        """ArgumentValueError unless the paddings are of those that there are."""
+        asked = f"{type(self).__name__}(padding={padding!r}, padding_mode={mode!r})"
+        if self.transposed and mode != "zeros":
+            wrong = f'Only "zeros" padding mode is supported for {type(self).__name__}'
+            raise ArgumentValueError(asked, wrong)
+        if isinstance(padding, str) and padding not in ("same", "valid"):
+            wrong = f"Invalid padding string {padding!r}, should be one of 'valid', 'same'"
+            raise ArgumentValueError(asked, wrong)
+        if padding == "same" and set(per_dimension(stride, self.dims)) != {1}:
+            wrong = "padding='same' is not supported for strided convolutions"
+            raise ArgumentValueError(asked, wrong)
+        if mode not in _MODES:
+            wrong = f"padding_mode must be one of {list(_MODES)}, but got padding_mode={mode!r}"
+            raise ArgumentValueError(asked, wrong)
 
     def reset_parameters(self) -> None:
         """Draw weight and bias anew, uniform in [-1/sqrt(fan_in), 1/sqrt(fan_in)]."""
@@ -152,7 +169,35 @@ class _ConvTranspose(_Convolution):
         sizes = (kernel_size, stride, padding, dilation, output_padding)
         self._build(in_channels, out_channels, *sizes, groups, bias, padding_mode, where)
 
-    def forward(self, input: Any) -> Any:
+    def _extra(self, input: Any, output_size: Any) -> Any:
+        """The output_padding that makes the output of `output_size`: sizes, or [N, C, *sizes]."""
+        if output_size is None:
+            return self.output_padding
+        sizes, batched = list(output_size), input.ndim == self.dims + 2
+        before = 2 if batched else 1
+        if len(sizes) == self.dims + before:
+            sizes = sizes[before:]
+        asked = f"{type(self).__name__} with output_size={list(output_size)}"
+        if len(sizes) != self.dims:
+            raise ArgumentValueError(
+                asked,
+                f"ConvTranspose{self.dims}D: for {input.ndim}D input, output_size must have "
+                f"{self.dims} or {self.dims + before} elements (got {len(sizes)})",
+            )
+        padding = per_dimension(self.padding, self.dims)
+        counts = (self.stride, padding, self.kernel_size, self.dilation)
+        each = zip(input.shape[before:], *counts, strict=True)
+        least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, s, p, k, d in each]
+        most = [size + s - 1 for size, s in zip(least, self.stride, strict=True)]
+        if any(not a <= size <= b for size, a, b in zip(sizes, least, most, strict=True)):
+            raise ArgumentValueError(
+                asked,
+                f"requested an output size of {sizes}, but valid sizes range from {least} to "
+                f"{most} (for an input of {input.shape[before:]})",
+            )
+        return [size - a for size, a in zip(sizes, least, strict=True)]
+
+    def forward(self, input: Any, output_size: Any = None) -> Any:
         functions = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)
         return functions[self.dims - 1](
             input,
@@ -160,7 +205,7 @@ class _ConvTranspose(_Convolution):
             self.bias,
             self.stride,
             self.padding,
-            self.output_padding,
+            self._extra(input, output_size),
             self.groups,
             self.dilation,
         )

@@ -90,12 +90,11 @@ class Module(HookRegistry):
 
     def __init__(self, *args: Any, **kwargs: Any):
         if (args or kwargs) and not self.call_super_init:
-            given = [repr(a) for a in args] + [
-                f"{name}={value!r}" for name, value in kwargs.items()
-            ]
+            many = f"takes 1 positional argument but {len(args) + 1} were given"
+            wrong = many if args else f"got an unexpected keyword argument '{next(iter(kwargs))}'"
             raise ArgumentTypeError(
                 f"{type(self).__name__}.__init__",
-                f"Module.__init__() takes no arguments, got {', '.join(given)}",
+                f"{type(self).__name__}.__init__() {wrong}",
                 "call super().__init__() without arguments",
             )
         set_plain = super().__setattr__
@@ -188,8 +187,8 @@ class Module(HookRegistry):
             if value is not None and not isinstance(value, Tensor):
                 raise ArgumentTypeError(
                     f"{type(self).__name__}.{name} = {type(value).__name__}",
-                    f"cannot assign '{type(value).__name__}' object to buffer '{name}' "
-                    "(torch.Tensor or None required)",
+                    f"cannot assign '{type(value).__name__}' as buffer '{name}' "
+                    "(torch.nn.Buffer, torch.Tensor or None expected)",
                     "make a tensor of it first: torch.tensor(value)",
                 )
             own["_buffers"][name] = registered("buffer", self, name, value)
@@ -384,19 +383,22 @@ class Module(HookRegistry):
         """The parameter at a dotted path; AttributeError where there is none."""
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
-        found = module._parameters.get(name)
-        if found is None:
-            raise AttributeError(f"{type(module).__name__} has no parameter `{name}`")
+        if not hasattr(module, name):
+            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+        found = getattr(module, name)
+        if not isinstance(found, Parameter):
+            raise AttributeError(f"`{name}` is not an nn.Parameter")
         return found
 
     def get_buffer(self, target: str) -> Tensor:
         """The buffer at a dotted path; AttributeError where there is none."""
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
-        found = module._buffers.get(name)
-        if found is None:
-            raise AttributeError(f"{type(module).__name__} has no buffer `{name}`")
-        return found
+        if not hasattr(module, name):
+            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+        if name not in module._buffers:
+            raise AttributeError(f"`{name}` is not a buffer")
+        return module._buffers[name]
 
     # ---- changing the tree -------------------------------------------------------------------
 
@@ -519,6 +521,9 @@ class Module(HookRegistry):
         self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
     ) -> dict[str, Any]:
         """Parameters and persistent buffers by dotted name; they share the module's memory."""
+        if args:
+            given = module_state.positional(args, destination, prefix, keep_vars)
+            return module_state.state_dict(self, *given)
         return module_state.state_dict(self, destination, prefix, keep_vars)
 
     def load_state_dict(
@@ -549,11 +554,19 @@ class Module(HookRegistry):
 
     def get_extra_state(self) -> Any:
         """What else belongs into the state dict; override together with set_extra_state."""
-        raise ModuleError(f"{type(self).__name__}.get_extra_state", "it is not defined")
+        raise ModuleError(
+            f"{type(self).__name__}.get_extra_state",
+            "Reached a code path in Module.get_extra_state() that should never be called.",
+            "define it in the module",
+        )
 
     def set_extra_state(self, state: Any) -> None:
         """Restore what get_extra_state returned."""
-        raise ModuleError(f"{type(self).__name__}.set_extra_state", "it is not defined")
+        raise ModuleError(
+            f"{type(self).__name__}.set_extra_state",
+            "Reached a code path in Module.set_extra_state() that should never be called.",
+            "define it in the module",
+        )
 
     def _has_extra_state(self) -> bool:
         return type(self).get_extra_state is not Module.get_extra_state

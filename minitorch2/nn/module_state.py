@@ -7,6 +7,7 @@ Source: torch.nn.Module.state_dict and load_state_dict.
 """
 
 import difflib
+import warnings
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -35,6 +36,18 @@ class IncompatibleKeys(NamedTuple):
             f"_IncompatibleKeys(missing_keys={self.missing_keys}, "
             f"unexpected_keys={self.unexpected_keys})"
         )
+
+
+def positional(args: tuple, destination: Any, prefix: str, keep_vars: bool) -> tuple:
+    """The arguments of `state_dict`, those before the comma of names among them."""
+    warnings.warn(
+        "Positional args are being deprecated, use kwargs instead. Refer to "
+        "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict "
+        "for details.",
+        FutureWarning,
+        stacklevel=3,
+    )
+    return (*args[:3], *(destination, prefix, keep_vars)[len(args) :])
 
 
 def state_dict(module: Any, destination: Any, prefix: str, keep_vars: bool) -> Any:
@@ -117,6 +130,7 @@ def load_own(
         elif assign:
             _assign(module, name, part, value)
         else:
+            _warn_meta(prefix + name, part, value)
             with no_grad():
                 part.copy_(value)
     if module._has_extra_state():
@@ -132,6 +146,19 @@ def load_own(
             child = module._modules.get(first) if dot else None
             if strict and name not in known and child is None:
                 unexpected.append(key)
+
+
+def _warn_meta(key: str, part: Any, value: Any) -> None:
+    """A tensor without memory has no place for the values."""
+    if part.device.type == "meta" and value.device.type != "meta":
+        warnings.warn(
+            f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter "
+            "in the current model, which is a no-op. (Did you mean to pass `assign=True` to assign "
+            "items in the state dictionary to their corresponding key in the module instead of "
+            "copying them in place?)",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def _assign(module: Any, name: str, part: Any, value: Any) -> None:

@@ -45,6 +45,25 @@ def sequences(t):
     return [*found, order(row), order(2 * named("ReLU", "Tanh"))]
 
 
-@pytest.mark.parametrize("program", [dict_methods, sequences])
+def states(t):
+    """Arguments of state_dict by their places; an embedding's settings are printed."""
+    found = {}
+    with pytest.warns(FutureWarning, match="Positional args are being deprecated"):
+        t.nn.Linear(2, 3).state_dict(found, "at.", True)
+    given = t.nn.Embedding(3, 2, max_norm=1.0, norm_type=3.0, scale_grad_by_freq=True, sparse=True)
+    return [found["at.weight"].requires_grad, list(found), repr(given)]
+
+
+def output_sizes(t):
+    """A transposed convolution makes the size that it is asked for, with [N, C] or without."""
+    made = t.nn.ConvTranspose2d(1, 1, 3, stride=2, padding=1)
+    made.weight.data.fill_(0.5)
+    made.bias.data.fill_(0.25)
+    x = t.arange(9.0).reshape(1, 1, 3, 3)
+    found = [made(x, output_size=size) for size in ((5, 6), [1, 1, 6, 6], t.Size((6, 5)))]
+    return [*found, made(x[0], output_size=(6, 6)), made(x[0], output_size=(1, 5, 5))]
+
+
+@pytest.mark.parametrize("program", [dict_methods, sequences, states, output_sizes])
 def test_methods(program):
     check(program)

@@ -12,7 +12,7 @@ Source: torch.nn.functional; Dumoulin & Visin 2016, "A guide to convolution arit
 
 from typing import Any
 
-from minitorch2.errors import ArgumentValueError, OperationError, ShapeError
+from minitorch2.errors import OperationError, ShapeError
 from minitorch2.nn.functional.padding import pad
 from minitorch2.nn.functional.rows import row
 from minitorch2.nn.functional.windows import per_dimension
@@ -27,16 +27,63 @@ def _convolve(
     if input.ndim == count + 1:  # one sample without a batch dimension
         one = _convolve(input.unsqueeze(0), weight, bias, stride, padding, dilation, groups)
         return one.squeeze(0)
-    stride, dilation = per_dimension(stride, count), per_dimension(dilation, count)
+    stride, dilation = _steps("stride", stride, count), _steps("dilation", dilation, count)
     if isinstance(padding, str):
         input, padding = _padded_by_name(input, padding, weight.shape[2:], stride, dilation)
-    padding = per_dimension(padding, count)
+    padding = _steps("padding", padding, count, 0)
+    _check_sizes(input, weight, groups)
     return _biased(_product(input, weight, stride, padding, dilation, groups), weight, bias)
+
+
+def _steps(name: str, value: Any, count: int, least: int = 1) -> tuple:
+    """One number for each dimension, none of them below `least`."""
+    if not hasattr(value, "__index__") and len(tuple(value)) not in (1, count):
+        raise ShapeError(
+            f"a convolution of {count} dimensions with {name}={list(value)}",
+            f"expected {name} to be a single integer value or a list of {count} values to match "
+            f"the convolution dimensions, but got {name}={list(value)}",
+            "give one number for all dimensions, or one for each",
+        )
+    found = per_dimension(value, count)
+    if any(isinstance(each, int) and each < least for each in found):
+        wrong = (
+            f"non-positive {name} is not supported"
+            if least
+            else "negative padding is not supported"
+        )
+        if name == "dilation":
+            wrong = f"dilation should be greater than zero, but got {list(found)}"
+        raise OperationError(f"a convolution with {name}={list(found)}", wrong)
+    return found
+
+
+def _check_sizes(input: Any, weight: Any, groups: int) -> None:
+    """ShapeError where the numbers of dimensions differ, or the weight is of no channels."""
+    count = weight.ndim - 2
+    if input.ndim != count + 2:
+        raise ShapeError(
+            f"conv{count}d of an input of shape {list(input.shape)}",
+            f"Expected {count + 1}D (unbatched) or {count + 2}D (batched) input to conv{count}d, "
+            f"but got input of size: {list(input.shape)}",
+            "the input is [N, C, *sizes], or [C, *sizes] for one sample",
+        )
+    if weight.shape[0] < groups:
+        raise ShapeError(
+            f"conv{count}d with a weight of shape {list(weight.shape)}",
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but "
+            f"got weight of size {list(weight.shape)} instead",
+        )
 
 
 def _biased(result: Any, weight: Any, bias: Any) -> Any:
     if bias is None:
         return result
+    if tuple(bias.shape) != (result.shape[1],):
+        raise ShapeError(
+            f"a convolution with a bias of shape {list(bias.shape)}",
+            f"Given weight of size {list(weight.shape)}, expected bias to be 1-dimensional with "
+            f"{result.shape[1]} elements, but got bias of size {list(bias.shape)} instead",
+        )
     if bias.dtype is not weight.dtype:
         raise OperationError(
             f"a convolution with a bias of dtype {bias.dtype}",
@@ -53,9 +100,12 @@ def _padded_by_name(
     if padding == "valid":
         return input, 0
     if padding != "same" or set(stride) != {1}:
-        raise ArgumentValueError(
+        known = padding == "same"
+        raise OperationError(
             f"a convolution with padding={padding!r}, stride={stride}",
-            "padding is a number, 'valid', or 'same' (which needs stride 1)",
+            "padding='same' is not supported for strided convolutions"
+            if known
+            else f"Invalid padding string: {padding!r}",
             "give numbers",
         )
     totals = [d * (k - 1) for k, d in zip(kernel, dilation, strict=True)]
@@ -80,8 +130,8 @@ def _transposed(
             input.unsqueeze(0), weight, bias, stride, padding, output_padding, groups, dilation
         )
         return one.squeeze(0)
-    stride, padding = per_dimension(stride, count), per_dimension(padding, count)
-    extra, dilation = per_dimension(output_padding, count), per_dimension(dilation, count)
+    stride, padding = _steps("stride", stride, count), _steps("padding", padding, count, 0)
+    extra, dilation = per_dimension(output_padding, count), _steps("dilation", dilation, count)
     if any(e >= s and e >= d for e, s, d in zip(extra, stride, dilation, strict=True)):
         raise OperationError(
             f"a transposed convolution with output_padding={extra}",
