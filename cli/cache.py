@@ -38,7 +38,7 @@ def cache(context: click.Context) -> None:
     page = Page(sys.stdout)
     rows = [
         ("folder", str(disk.folder()) + ("" if disk.folder().is_dir() else " (not there yet)")),
-        *((kind, str(sum(entry.kind == kind for entry in found))) for kind in KINDS),
+        *((kind, str(count)) for kind, count in counts(found).items()),
         ("size", size_text(sum(entry.size for entry in found))),
         ("at most", f"{size_text(int(disk.most_bytes()))} (MT2_CACHE_MB); what is used goes last"),
     ]
@@ -57,8 +57,8 @@ def clear() -> None:
         disk.forget(entry.key)
     left = entries()
     gone = [entry for entry in found if entry not in left]
-    kernels, programs = (sum(entry.kind == kind for entry in gone) for kind in KINDS)
     removed = size_text(sum(entry.size for entry in gone))
+    kernels, programs = counts(gone).values()
     click.echo(f"{kernels} kernels removed from {disk.folder()}, {programs} programs ({removed})")
     if left:
         click.echo(f"{len(left)} could not be removed: is the folder yours to write?", err=True)
@@ -79,6 +79,16 @@ def entries() -> list[Entry]:
     except OSError:
         return found
     return found
+
+
+def counts(found: list[Entry]) -> dict[str, int]:
+    """How many entries there are of each kind."""
+    return {kind: sum(entry.kind == kind for entry in found) for kind in KINDS}
+
+
+def counted(found: list[Entry]) -> str:
+    """The same in words: '3 kernels, 1 programs'."""
+    return ", ".join(f"{count} {kind}" for kind, count in counts(found).items())
 
 
 def size_text(size: int) -> str:

@@ -10,6 +10,8 @@ Source: torch._dynamo.explain, for many programs at once.
 """
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -35,15 +37,27 @@ HEAD = ("program", "ops", "graphs", "breaks", "fallbacks", "recompiles", "why, a
     default=True,
     help="Let `import torch` in the scripts give minitorch2 (the default).",
 )
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Stop a script, with all its functions, that runs longer (default: no limit).",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead.")
-def count(paths: tuple[Path, ...], pattern: str, as_torch: bool, as_json: bool) -> None:
+def count(
+    paths: tuple[Path, ...], pattern: str, as_torch: bool, timeout: float | None, as_json: bool
+) -> None:
     """Count what was captured of scripts, and what was left to Python.
 
-    The exit code is 1 when one of them failed.
+    The exit code is 1 when one of them failed, 2 when there is nothing to count.
     """
     rows: list[dict[str, Any]] = []
-    for script in scripts_of(paths):
-        rows += counted(script, pattern, as_torch)
+    scripts = scripts_of(paths)
+    for script in scripts:
+        rows += counted(script, pattern, as_torch, timeout)
+    if not rows:
+        fits = f"no function fits --call {pattern}" if scripts else "no Python file is there"
+        raise click.UsageError(f"nothing to count in {', '.join(map(str, paths))}: {fits}")
     if as_json:
         for row in rows:
             click.echo(json.dumps(row))
@@ -60,18 +74,37 @@ def scripts_of(paths: tuple[Path, ...]) -> list[Path]:
     return found
 
 
-def counted(script: Path, pattern: str, as_torch: bool) -> list[dict[str, Any]]:
-    """The rows of one script, counted in a process of its own."""
+def counted(
+    script: Path, pattern: str, as_torch: bool, timeout: float | None = None
+) -> list[dict[str, Any]]:
+    """The rows of one script, counted in a process of its own, for at most `timeout` seconds."""
     command = [sys.executable, "-m", "minitorch2.cli.counting", str(script), pattern]
-    done = subprocess.run(
-        [*command, str(int(as_torch))], capture_output=True, text=True, check=False
-    )
-    rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    if done.returncode:
-        last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
+    ended, found, said = finished([*command, str(int(as_torch))], timeout)
+    rows = [json.loads(line) for line in found.splitlines() if line.startswith("{")]
+    if ended != 0:
+        last = said.strip().splitlines()[-1:] or [f"exit code {ended}"]
+        late = f"stopped: it ran longer than {timeout:g} s" if ended is None else last[0]
         rows.append({"name": script.name, "ops": 0, "graphs": 0, "breaks": {}, "fallbacks": {},
-                     "recompiles": 0, "units": [], "ended": last[0]})  # fmt: skip
+                     "recompiles": 0, "units": [], "ended": late})  # fmt: skip
     return rows
+
+
+def finished(command: list[str], timeout: float | None) -> tuple[int | None, str, str]:
+    """A process's exit code, output and errors; no code for one that ran too long, which is ended
+    with all that it started."""
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        try:
+            found, said = process.communicate(timeout=timeout)
+            return process.returncode, found, said
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            found, said = process.communicate()
+            return None, found, said
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
 
 
 def table(rows: list[dict[str, Any]]) -> str:

@@ -72,7 +72,8 @@ def count_script(script: str, pattern: str, as_torch: bool) -> Iterator[dict[str
     whole = Counts(os.path.basename(script))
     with subscribe(whole), contextlib.redirect_stdout(io.StringIO()):
         outcome = run_script(script, (), as_torch)
-    whole.ended = "" if outcome.ending == "finished" else f"{outcome.ending} {outcome.detail}"
+    whole.ended = "" if outcome.ending == "finished" else (
+        f"{outcome.ending} {outcome.said or outcome.detail}")  # fmt: skip
     if not pattern or whole.graphs or whole.ended:
         yield whole.row()
     scope = vars(sys.modules["__main__"])

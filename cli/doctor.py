@@ -23,7 +23,7 @@ from pathlib import Path
 import click
 import numpy
 
-from minitorch2.cli.cache import entries, size_text
+from minitorch2.cli.cache import counted, entries, size_text
 from minitorch2.cli.render import Page
 from minitorch2.config import config
 from minitorch2.kernels.runtime import cache as disk
@@ -160,7 +160,7 @@ def _cache() -> Iterator[Check]:
     folder = disk.folder()
     found = entries()
     size = size_text(sum(entry.size for entry in found))
-    text = f"{folder}: {len(found)} kernels, {size}"
+    text = f"{folder}: {counted(found)}, {size}"
     problem = _unwritable(folder)
     if problem:
         remedy = "Kernels compile again in every process. Set MT2_CACHE_DIR to a folder of yours."

@@ -27,6 +27,8 @@ from minitorch2.cli.stages import STAGES, matching, nearest
 from minitorch2.kernels.gpu import CUDA
 from minitorch2.kernels.native import ASSEMBLY, LLVM
 
+STDOUT = ("-", "<stdout>", "/dev/stdout")
+UNFIT = 2  # the exit code where nothing fits what was asked for
 LESS = (
     "To see less: mt2 explain --list SCRIPT names the stages, --stage NAME shows only one, "
     "--function NAME only one function. It pages well: | less"
@@ -47,7 +49,8 @@ LESS = (
     "json_file",
     type=click.File("w", encoding="utf-8", lazy=False),
     metavar="FILE",
-    help="Write the events there instead: one document, or one a line if FILE ends in .jsonl.",
+    help="Write the events there instead: one document, or one a line if FILE ends in .jsonl. "
+    "With - for FILE, what SCRIPT prints goes to stderr.",
 )
 @click.option(
     "--device",
@@ -85,7 +88,7 @@ def explain(
     """Run SCRIPT and show how each compiled function becomes kernels.
 
     Options of mt2 stand before SCRIPT; everything after SCRIPT is the script's own. The exit code
-    is the script's.
+    is the script's, or 2 when it has none and nothing fits --stage, --function and --line.
     """
     for query in stages:
         _check_stage(query)
@@ -94,7 +97,8 @@ def explain(
     place = _checked_place(line, script)
     output = sys.stdout
     collector = Collector()
-    aside = contextlib.redirect_stdout(sys.stderr) if ir else contextlib.nullcontext()
+    apart = ir or (json_file is not None and json_file.name in STDOUT)
+    aside = contextlib.redirect_stdout(sys.stderr) if apart else contextlib.nullcontext()
     with aside, subscribe(collector, also=_costly(stages, llvm, asm, device)):
         outcome = run_script(script, arguments, as_torch)
         if not outcome.in_child:
@@ -106,7 +110,10 @@ def explain(
         records = select(collector.records, stages, function)
         if place is not None:
             records = life_of(collector.records, place, stages, records)
-        if ir:
+        misses = not records and (bool(stages) or function is not None or place is not None)
+        if ir and misses:
+            _show(Page(sys.stderr), collector.records, records, listed)
+        elif ir:
             click.echo("\n\n".join(graph_texts(records)), output)
         elif json_file is not None:
             write_json(json_file, records, script, outcome.code)
@@ -123,7 +130,7 @@ def explain(
         silence_output()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
-    sys.exit(outcome.code)
+    sys.exit(outcome.code or (UNFIT if misses else 0))
 
 
 def _costly(stages: tuple[str, ...], llvm: bool, asm: bool, device: str) -> list[str]:

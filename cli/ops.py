@@ -5,14 +5,14 @@ functions by the file and line where they stand.
 
     mt2 ops gelu
     mt2 ops --kind view
-    mt2 ops --coverage
+    mt2 ops --coverage [gelu]
 
 Source: `rustc --explain` and torch's native_functions.yaml.
 """
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
@@ -44,11 +44,13 @@ FUNCTIONS = ("eager", "infer", "view", "inverse", "vjp", "decomp")
 def ops(name: str | None, kind: str | None, coverage: bool) -> None:
     """List the operations, or show the row of NAME in full."""
     page = Page(sys.stdout)
+    one = _find(name) if name is not None else None
     if coverage:
-        _coverage(page, kind)
+        _coverage(page, [op for op in (all_ops() if one is None else [one])
+                         if kind in (None, op.kind)])  # fmt: skip
         return
-    if name is not None:
-        _one(page, _find(name))
+    if one is not None:
+        _one(page, one)
         return
     for each in KINDS:
         rows = [op for op in all_ops() if op.kind == each]
@@ -95,18 +97,19 @@ def _status(op: Op) -> str:
     return ", ".join([op.kind, *filter(None, derived)])
 
 
-def _coverage(page: Page, kind: str | None) -> None:
-    """The torch name of each row, how it runs, its dtypes, and how often it was compared."""
+def _coverage(page: Page, chosen: Sequence[Op]) -> None:
+    """The torch name of each chosen row, how it runs, its dtypes, and how often it was compared."""
     found, total = compared(), 0
-    published = [op for op in all_ops() if op.name in found and kind in (None, op.kind)]
+    published = [op for op in chosen if op.name in found]
     for op in published:
         dtypes, count, what = found[op.name]
         total += int(count)
         page.write(f"{op.torch}  {_status(op)}")
         page.write(f"{dtypes or 'no tensor operands'}; {count} comparisons: {what}", "dim", 4, 4)
     page.blank()
-    page.write(f"{len(published)} rows, {total} comparisons with torch, no mismatch", "bold")
-    others = [op.name for op in all_ops() if op.name not in found and kind in (None, op.kind)]
+    rows = f"{len(published)} row{'s' * (len(published) != 1)}"
+    page.write(f"{rows}, {total} comparisons with torch, no mismatch", "bold")
+    others = [op.name for op in chosen if op.name not in found]
     if others:
         page.write(f"not compared: {', '.join(others)}", "dim")
 

@@ -17,13 +17,17 @@ Source: LLVM's `opt`, MLIR's `mlir-opt`.
 import difflib
 import os
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from minitorch2.artifacts import Origin, Span
+from minitorch2.cli.records import split_origin
 from minitorch2.cli.render import Page
 from minitorch2.errors import Mt2Error, VerificationError
-from minitorch2.jit.ir.graph import Graph
+from minitorch2.jit.ir.graph import Graph, Node, map_graphs
 from minitorch2.jit.ir.parser import parse_graphs
 from minitorch2.jit.ir.printer import print_graph
 from minitorch2.jit.ir.verify import verify
@@ -43,9 +47,11 @@ HOW = "pipe one in, as `mt2 explain --ir --stage autodiff.functional SCRIPT | mt
 @click.command()
 @click.argument("arguments", nargs=-1, metavar="[FILE] [NAME]...")
 @click.option("-p", "--pass", "named", multiple=True, metavar="NAME", help="Run this; repeatable.")
-@click.option("--numerics", metavar="|".join(NUMERICS), default="default", help="The contract.")
+@click.option("--numerics", type=click.Choice(NUMERICS), default="default", help="The contract.")
 @click.option("--notes", is_flag=True, help="Say on stderr what was done and what was not.")
-@click.option("--origins", is_flag=True, help="Print where each node comes from.")
+@click.option(
+    "--origins", is_flag=True, help="Print where each node comes from, as the input's comments say."
+)
 @click.option("--why", metavar="RULE:VALUE", help="Why a rule does not change a value.")
 @click.option("--list", "show", is_flag=True, help="The passes and the rules.")
 def opt(
@@ -61,8 +67,6 @@ def opt(
         return _list()
     file, names = file_and_names(arguments)
     names = [*map(known, named), *names]
-    if numerics not in NUMERICS:
-        raise click.UsageError(f"--numerics is one of {', '.join(NUMERICS)}, not {numerics!r}")
     try:
         graphs = read_graphs(file)
         if why is not None:
@@ -86,19 +90,18 @@ def file_and_names(arguments: tuple[str, ...]) -> tuple[str, list[str]]:
     files = [each for each in arguments if each == STDIN or os.path.isfile(each)]
     if len(files) > 1:
         raise click.UsageError(f"one file at a time, not {' and '.join(files)}")
-    return files[0] if files else STDIN, [known(each) for each in arguments if each not in files]
+    others = [known(each, ", and there is no such file") for each in arguments if each not in files]
+    return files[0] if files else STDIN, others
 
 
-def known(name: str) -> str:
-    """The pass or rule of that name; UsageError where there is none."""
+def known(name: str, beside: str = "") -> str:
+    """The pass or rule of that name; UsageError where there is none, with what else it is not."""
     full = SHORT.get(name, name)
     if full in PASSES or full in RULE_NAMES:
         return full
     near = difflib.get_close_matches(name, [*PASSES, *RULE_NAMES, *SHORT], 2)
-    meant = f"; did you mean {' or '.join(near)}?" if near else ""
-    raise click.UsageError(
-        f"no pass or rule is named {name!r}, and there is no such file{meant} See mt2 opt --list"
-    )
+    meant = f"; did you mean {' or '.join(near)}?" if near else "."
+    raise click.UsageError(f"no pass or rule is named {name!r}{beside}{meant} See mt2 opt --list.")
 
 
 def read_graphs(file: str) -> list[Graph]:
@@ -111,10 +114,29 @@ def read_graphs(file: str) -> list[Graph]:
         raise click.UsageError(f"{file} cannot be read: {error}") from error
     if not text.strip():
         raise click.UsageError(f"there is no graph in {'stdin' if file == STDIN else file}: {HOW}")
-    graphs = parse_graphs(text)
+    lines = text.splitlines()
+    graphs = [with_origins(graph, lines) for graph in parse_graphs(text)]
     for graph in graphs:
         verify(graph)
     return graphs
+
+
+def with_origins(graph: Graph, lines: Sequence[str]) -> Graph:
+    """The graph whose nodes come from the user lines that their comments name; from their line of
+    the text where there is no comment."""
+
+    def inner(graph: Graph) -> Graph:
+        return with_origins(graph, lines)
+
+    def told(node: Node) -> Origin | None:
+        assert node.origin is not None
+        places = split_origin(lines[node.origin.spans[0].line - 1])[1]
+        pairs = [each.rpartition(":") for each in places.split(", ") if ":" in each]
+        spans = tuple(Span(file, int(line), int(line)) for file, _, line in pairs)
+        return Origin(spans) if spans else node.origin
+
+    nodes = (replace(n, args=map_graphs(n.args, inner), origin=told(n)) for n in graph.nodes)
+    return replace(graph, nodes=tuple(nodes))
 
 
 def optimized(graph: Graph, names: list[str], options: PassOptions) -> Graph:

@@ -152,7 +152,9 @@ def _glance(rows: Sequence[Record]) -> str:
     """What a reader wants to know first: did it compile, and what went wrong."""
     found = []
     for stage, word in (("capture.break", "graph break"), ("capture.recompile", "recompilation")):
-        count = sum(record.stage == stage for record in rows)
+        # A place that breaks is one, however often it is compiled; a recompilation has no place.
+        kept = (record for record in rows if record.stage == stage)
+        count = len({(record.facts.get("where") or record.id, record.text) for record in kept})
         if count:
             found.append(f"{count} {word}{'s' * (count > 1)}")
     if not any(record.stage == "capture.break" for record in rows):

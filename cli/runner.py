@@ -1,8 +1,9 @@
 """Runs a script as `python script.py` would, inside this process.
 
-In: the script's path and its arguments. Out: an Outcome: the exit code, and how it ended. The
-script is `__main__`, `sys.argv` and `sys.path[0]` are its own, and `import torch` gives it
-minitorch2 when asked to. An exception is shown as Python shows it, without any frame of ours.
+In: the script's path (- for standard input) and its arguments. Out: an Outcome: the exit code, and
+how it ended. The script is `__main__`, `sys.argv` and `sys.path[0]` are its own, and `import torch`
+gives it minitorch2 when asked to. An exception is shown as Python shows it, without any frame of
+ours.
 
     outcome = run_script("train.py", ("--steps", "3"))
     sys.exit(outcome.code)
@@ -13,26 +14,34 @@ Source: CPython's runpy and Lib/pdb.py run scripts the same way.
 import builtins
 import contextlib
 import importlib.machinery
+import importlib.util
+import linecache
 import os
 import select
 import sys
+import traceback
 import types
 from dataclasses import dataclass
 
 from minitorch2.compat import install_as_torch
 
 INTERRUPTED = 128 + 2  # as a shell reports a process ended by SIGINT
+STDIN = "<stdin>"
 BROKEN_PIPE = 128 + 13  # by SIGPIPE
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a script ended: 'finished', 'exited', 'raised', 'interrupted' or 'pipe closed'."""
+    """How a script ended: 'finished', 'exited', 'raised', 'interrupted' or 'pipe closed'.
+
+    `said`: what was raised, in one line, with the script's own line.
+    """
 
     code: int
     ending: str
     detail: str = ""
     in_child: bool = False
+    said: str = ""
 
 
 def run_script(script: str, arguments: tuple[str, ...], as_torch: bool = True) -> Outcome:
@@ -40,7 +49,8 @@ def run_script(script: str, arguments: tuple[str, ...], as_torch: bool = True) -
     if as_torch:
         install_as_torch()
     process = os.getpid()
-    outcome = _run(os.path.abspath(script), [script, *arguments])
+    path = STDIN if script == "-" else os.path.abspath(script)
+    outcome = _run(path, [script, *arguments])
     if os.getpid() == process:
         return outcome
     return Outcome(outcome.code, outcome.ending, outcome.detail, in_child=True)
@@ -49,8 +59,7 @@ def run_script(script: str, arguments: tuple[str, ...], as_torch: bool = True) -
 def _run(path: str, argv: list[str]) -> Outcome:
     module = _become_main(path, argv)
     try:
-        with open(path, "rb") as file:
-            code = compile(file.read(), path, "exec", dont_inherit=True)
+        code = compile(_text_of(path), path, "exec", dont_inherit=True)
         exec(code, module.__dict__)
         return Outcome(0, "finished")
     except SystemExit as leaving:
@@ -61,7 +70,25 @@ def _run(path: str, argv: list[str]) -> Outcome:
         if isinstance(error, BrokenPipeError) and _reader_is_gone():
             return Outcome(BROKEN_PIPE, "pipe closed")
         _show(error, path)
-        return Outcome(1, "raised", type(error).__name__)
+        return Outcome(1, "raised", type(error).__name__, said=_said(error, path))
+
+
+def read_script(path: str) -> bytes:
+    """The script as it stands in a file, in a pipe or, for '-', in standard input."""
+    if path in (STDIN, "-"):
+        return sys.stdin.buffer.read()
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _text_of(path: str) -> bytes:
+    """The script; what can be read only once is kept where tracebacks look for lines."""
+    text = read_script(path)
+    if not os.path.isfile(path):
+        with contextlib.suppress(SyntaxError, UnicodeDecodeError):  # told by compile()
+            lines = importlib.util.decode_source(text).splitlines(keepends=True)
+            linecache.cache[path] = (len(text), None, lines, path)
+    return text
 
 
 def _become_main(path: str, argv: list[str]) -> types.ModuleType:
@@ -102,6 +129,15 @@ def _show(error: BaseException, path: str) -> None:
     trace = _own_frames_off(error, path)
     sys.excepthook(type(error), error.with_traceback(trace), trace)
     sys.stderr.flush()
+
+
+def _said(error: BaseException, path: str) -> str:
+    """The error's last line, as Python prints it, and where in the script that was."""
+    text = traceback.format_exception_only(error)[-1].strip().partition("\n")[0]
+    place = _place(error, path)
+    if isinstance(error, SyntaxError) and error.filename:
+        place = f"{os.path.basename(error.filename)}:{error.lineno}"
+    return f"{text} ({place})" if place else text
 
 
 def _place(error: BaseException, path: str) -> str:

@@ -23,8 +23,8 @@ CONTEXT = {"allow_interspersed_args": False}
 
 
 def _existing(context: click.Context, parameter: click.Parameter, script: str) -> str:
-    if os.path.isfile(script):
-        return script
+    if script == "-" or (os.path.exists(script) and not os.path.isdir(script)):
+        return script  # a pipe, such as <(...), is as good as a file
     if os.path.isdir(script):
         raise click.BadParameter(f"{script} is a folder; name the Python file to run")
     hint = f"; there is {script}.py" if os.path.isfile(f"{script}.py") else ""
@@ -32,7 +32,7 @@ def _existing(context: click.Context, parameter: click.Parameter, script: str) -
 
 
 def script_arguments(command: Command) -> Command:
-    """SCRIPT, which must exist, and everything after it."""
+    """SCRIPT, which must exist (- is standard input), and everything after it."""
     command = click.argument("arguments", nargs=-1, type=click.UNPROCESSED)(command)
     return click.argument("script", callback=_existing)(command)
 

@@ -24,6 +24,7 @@ import click
 
 from minitorch2.cli.costs import columns
 from minitorch2.cli.render import Page
+from minitorch2.cli.runner import read_script
 from minitorch2.cli.script import CONTEXT, as_torch_option, script_arguments
 from minitorch2.cli.stages import order, stage_named
 
@@ -48,6 +49,10 @@ def times(as_torch: bool, as_json: bool, script: str, arguments: tuple[str, ...]
     The exit code is the script's.
     """
     with tempfile.TemporaryDirectory() as folder:
+        if not os.path.isfile(script):  # two processes read it
+            kept = Path(folder) / "script.py"
+            kept.write_bytes(read_script(script))
+            script = str(kept)
         cold = timed(Path(folder), script, arguments, as_torch, quiet=as_json)
         warm = timed(Path(folder), script, arguments, as_torch, quiet=True)
     if as_json:

@@ -3,6 +3,7 @@
 import pytest
 from click.testing import CliRunner
 
+from minitorch2.cli import doctor
 from minitorch2.cli.cache import size_text
 from minitorch2.cli.main import main
 from minitorch2.kernels.runtime import cache as disk
@@ -29,6 +30,8 @@ def test_show_and_clear(folder):
     (folder / "notes.txt").write_text("mine")
     shown = CliRunner().invoke(main, ["cache"]).output
     assert "kernels   3" in shown and "programs  1" in shown
+    [check] = doctor._cache()
+    assert check.found.startswith(f"{folder}: 3 kernels, 1 programs, ")
     done = CliRunner().invoke(main, ["cache", "clear"])
     assert done.exit_code == 0 and done.output.startswith("3 kernels removed from ")
     assert ", 1 programs (" in done.output

@@ -1,6 +1,7 @@
 """mt2 count: the table of what was captured, and that of the project's own small programs."""
 
 import json
+import time
 
 import pytest
 
@@ -57,3 +58,42 @@ def test_fallbacks_are_told(tmp_path):
     )
     done = mt2("count", tmp_path)
     assert "as Python: recompile_limit" in done.stdout, done.stdout
+
+
+def test_errors_are_told_with_their_words_and_lines(tmp_path):
+    (tmp_path / "syntax.py").write_text("x = 1\nif x\n")
+    (tmp_path / "raises.py").write_text("def f():\n    raise ValueError('boom\\nmore')\nf()\n")
+    done = mt2("count", tmp_path)
+    raises, syntax = done.stdout.splitlines()[1:3]
+    assert done.returncode == 1
+    assert raises.endswith("raised ValueError: boom (raises.py:2)")
+    assert "raised SyntaxError: " in syntax and syntax.endswith("(syntax.py:2)")
+
+
+def test_nothing_to_count(tmp_path):
+    for arguments, says in (
+        ((tmp_path,), "no Python file is there"),
+        ((tmp_path / "one.py", "--call", "case_*"), "no function fits --call case_*"),
+    ):
+        done = mt2("count", *arguments)
+        assert done.returncode == 2 and says in done.stderr and not done.stdout
+        (tmp_path / "one.py").write_text("VALUE = 1\n")
+
+
+def test_a_script_that_does_not_end_is_stopped_with_what_it_started(tmp_path):
+    """What was counted before stays."""
+    mark = tmp_path / "mark"
+    (tmp_path / "slow.py").write_text(
+        "import pathlib, time\n"
+        "def case_a(): pass\n"
+        "def case_b():\n"
+        "    for n in range(1000):\n"
+        f"        pathlib.Path({str(mark)!r}).write_text(str(n))\n"
+        "        time.sleep(0.1)\n"
+    )
+    done = mt2("count", tmp_path, "--call", "case_*", "--timeout", 8)
+    assert done.returncode == 1, done.stderr
+    assert "slow.py:case_a" in done.stdout and "ran longer than 8 s" in done.stdout
+    before = mark.read_text()
+    time.sleep(0.5)
+    assert mark.read_text() == before

@@ -96,6 +96,47 @@ def test_one_stage_of_one_function(script):
 def test_nothing_fits(script):
     done = mt2("explain", "--function", "other", script)
     assert "Nothing here fits" in done.stdout and "train.py:noisy#0" in done.stdout
+    assert done.returncode == 2
+    failed = mt2("explain", "--function", "other", script, "three")
+    assert failed.returncode == 3  # the script's own code comes first
+    line = mt2("explain", "--line", "9999", script)
+    assert line.returncode == 2 and "train.py:9999 was never captured" in line.stdout
+
+
+def test_graphs_of_a_stage_that_is_not_there(script):
+    """Nothing on stdout, where a reader of graphs waits; what there is on stderr."""
+    done = mt2("explain", "--ir", "--stage", "autodiff.joint", "--function", "noisy", script)
+    assert done.returncode == 2 and done.stdout == ""
+    assert "Nothing here fits" in done.stderr and "capture.graph" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdout"])
+def test_json_into_a_pipe_is_json_alone(script, name):
+    """What the script prints goes to stderr."""
+    done = mt2("explain", "--json", name, script, "three")
+    assert done.returncode == 3 and json.loads(done.stdout)["script"] == "train.py"
+    assert "script says ['three']" in done.stderr
+
+
+def test_a_break_that_is_compiled_again_is_one_break(tmp_path):
+    path = tmp_path / "prints.py"
+    path.write_text(
+        "import torch\n"
+        "@torch.compile(dynamic=False)\n"
+        "def f(x):\n"
+        "    print('one')\n"
+        "    y = x * 2\n"
+        "    print('two')\n"
+        "    return y\n"
+        "for size in (2, 3, 4):\n"
+        "    f(torch.ones(size))\n"
+    )
+    done = mt2("explain", "--list", path)
+    glances = [line for line in done.stdout.splitlines() if "#0" in line and "graph break" in line]
+    assert glances and all("1 graph break" in line for line in glances), glances
+    done = mt2("explain", "--json", "-", path)
+    breaks = [e for e in json.loads(done.stdout)["events"] if e["stage"] == "capture.break"]
+    assert len(breaks) > len({e["facts"]["where"] for e in breaks}) == 2
 
 
 def test_json(script, tmp_path):

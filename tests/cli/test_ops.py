@@ -58,3 +58,11 @@ def test_coverage_lists_what_was_compared():
     assert "torch.add  pointwise, gradient, kernels" in text
     total = sum(int(count) for _, count, _ in found.values())
     assert f"{len(found)} rows, {total} comparisons with torch, no mismatch" in text
+
+
+def test_the_coverage_of_one_row():
+    text = run("--coverage", "torch.relu")
+    dtypes, count, what = compared()["relu"]
+    assert text.splitlines()[0].startswith("torch.relu  pointwise")
+    assert f"1 row, {count} comparisons with torch" in text and dtypes in text
+    assert "nearest: " in run("--coverage", "rleu", code=1)

@@ -97,7 +97,7 @@ def test_several_graphs_stay_several():
         (("csee",), TEXT, "did you mean cse?"),
         (("nowhere.ir",), TEXT, "there is no such file"),
         ((), "", "there is no graph in stdin: pipe one in, as `mt2 explain --ir"),
-        (("--numerics", "quick"), TEXT, "--numerics is one of default, eager, fast, not 'quick'"),
+        (("--numerics", "quick"), TEXT, "'quick' is not one of 'default', 'eager', 'fast'"),
     ],
 )
 def test_what_cannot_be_done_is_told_with_a_way_out(arguments, text, said):
@@ -143,3 +143,25 @@ def test_ir_wants_a_stage_that_makes_graphs(tmp_path):
     ):
         found = mt2("explain", "--ir", *arguments, script)
         assert found.returncode == 2 and said in found.stderr and "autodiff.joint" in found.stderr
+
+
+def test_nodes_come_from_the_user_lines_that_the_text_names():
+    """As `mt2 explain --ir` writes them; from the text's own lines where it names none."""
+    text = TEXT.replace("neg(%0)\n", "neg(%0)  # ok.py:3\n").replace(
+        "neg(%1)\n", "neg(%1)  # ok.py:4, other.py:17\n"
+    )
+    found = run("eliminate_dead_code", "--origins", text=text).stdout
+    assert [line.rpartition("# ")[2] for line in found.splitlines()[1:5]] == [
+        "<text>:2", "ok.py:3", "ok.py:4, other.py:17", "<text>:5"
+    ]  # fmt: skip
+    assert run("eliminate_dead_code", "--origins", text=found).stdout == found
+    notes = run("neg_neg", "--notes", text=text).stderr
+    assert "ok.py:4" in notes and "<text>:4" not in notes
+
+
+def test_a_name_that_is_none_is_no_file_only_where_a_file_may_stand():
+    said = run("nosuchthing", code=2).stderr
+    assert "no pass or rule is named 'nosuchthing', and there is no such file. See mt2" in said
+    said = run("-p", "nosuchthing", code=2).stderr
+    assert "no pass or rule is named 'nosuchthing'. See mt2" in said
+    assert "no such file; did you mean neg_neg" in run("neg_nog", code=2).stderr

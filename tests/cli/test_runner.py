@@ -1,10 +1,13 @@
 """Scripts run as python runs them: main module, arguments, tracebacks, exit codes, signals."""
 
+import os
 import signal
+import subprocess
+import sys
 
 import pytest
 
-from tests.cli.commands import mt2, python, started
+from tests.cli.commands import COMMAND, environment, mt2, python, started
 
 pytestmark = pytest.mark.pure
 LOOKS = """\
@@ -113,3 +116,39 @@ def test_a_child_process_prints_no_report(write):
     assert done.returncode == 0
     assert done.stdout.startswith("child 4\n")
     assert done.stdout.count("Nothing was compiled") == 1
+
+
+PRINTS = "import sys, helper\nprint(__name__, sys.argv, helper.VALUE)\nsys.exit(3)\n"
+
+
+def test_standard_input_is_a_script(write, tmp_path):
+    """As for `python -`."""
+    write("VALUE = 7", "helper.py")
+    done = [
+        subprocess.run([*command, "-", "--steps"], input=PRINTS, capture_output=True, text=True,
+                       cwd=tmp_path, env=environment(), check=False)
+        for command in ([*COMMAND, "run"], [sys.executable])
+    ]  # fmt: skip
+    assert done[0].stdout == done[1].stdout != "" and done[0].returncode == done[1].returncode == 3
+
+
+COMPILED = "import torch\n@torch.compile\ndef f(x):\n    return x * 2\nprint(f(torch.ones(2)))\n"
+
+
+@pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="no /dev/fd here")
+@pytest.mark.parametrize(
+    "command, says",
+    [("run", "tensor([2., 2.])"), ("explain --stage capture.graph", "mul(%x, 2)"),
+     ("times", "compiling"), ("bisect", "nothing is wrong")],
+)  # fmt: skip
+def test_a_pipe_is_a_script(command, says):
+    """Such as `<(...)` of a shell: it can be read only once."""
+    reader, writer = os.pipe()
+    os.write(writer, COMPILED.encode())
+    os.close(writer)
+    done = subprocess.run(
+        [*COMMAND, *command.split(), f"/dev/fd/{reader}"], capture_output=True, text=True,
+        pass_fds=[reader], env=environment(), check=False,
+    )  # fmt: skip
+    os.close(reader)
+    assert done.returncode == 0 and says in done.stdout, done.stderr
