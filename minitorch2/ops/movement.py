@@ -9,8 +9,9 @@ import numpy
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
-from minitorch2.errors import ArgumentTypeError, ArgumentValueError, ShapeError
+from minitorch2.errors import ArgumentTypeError, ArgumentValueError, OperationError, ShapeError
 from minitorch2.layouts import broadcast_shapes, normalize_dim, normalize_dims
+from minitorch2.ops.elementwise import converted_back
 from minitorch2.ops.infer import describe_value
 from minitorch2.ops.table import GATHER, Meta, defop, lookup
 from minitorch2.ops.views import zeros_of
@@ -81,7 +82,7 @@ def _cat_vjp(s, g):
             continue
         end = start + spec.shape[s.dim]
         part = _op("slice", g, s.dim, start, end, 1)
-        parts.append(part if part.dtype is spec.dtype else _op("convert", part, spec.dtype))
+        parts.append(converted_back(part, spec.dtype) if spec.dtype.differentiable else None)
         start = end
     return (parts,)
 
@@ -186,6 +187,11 @@ def _with_size(self, dim, size):
     return (*shape[:at], size, *shape[at + 1 :]) if shape else shape
 
 
+def _back_to_places(s, g, _):
+    """Gradients of sorted elements, put back where `result1` says that they were."""
+    return _op("scatter", zeros_of(s.self, g), s.dim, s.result1, g) if s.self.ndim else g
+
+
 def in_numpys_order(a):
     """bfloat16 as float32, other arrays as they are: numpy puts nan last in its own dtypes only."""
     return a if a.dtype.kind in "biufc" else a.astype(numpy.float32)
@@ -212,9 +218,7 @@ defop(
     saves="result1",
     infer=_infer_sort,
     keeps=True,
-    vjp=lambda s, g, _: (
-        _op("scatter", zeros_of(s.self, g), s.dim, s.result1, g) if s.self.ndim else g
-    ),
+    vjp=_back_to_places,
     doc="The elements of a dimension in order, and where they were.",
     accepts="bif",
 )
@@ -236,6 +240,18 @@ def _sort_first(a, dim, count, descending):
     return numpy.take_along_axis(a, places, dim), numpy.ascontiguousarray(places, numpy.int64)
 
 
+def _infer_sort_first(self, dim, count, descending):
+    size = self.shape[normalize_dim(dim, self.ndim)] if self.ndim else 1
+    if not 0 <= count <= size:
+        raise OperationError(
+            f"topk({count}, dim={dim}) of a tensor of shape {list(self.shape)}",
+            "selected index k out of range",
+            f"ask for at most {size} elements",
+        )
+    shape = _with_size(self, dim, count)
+    return Meta(shape, self.dtype), Meta(shape, dtypes.int64)
+
+
 def _ends(size, count, last):
     return numpy.arange(size - count, size) if last else numpy.arange(count)
 
@@ -246,12 +262,8 @@ defop(
     GATHER,
     eager=_sort_first,
     saves="result1",
-    infer=lambda self, dim, count, descending: tuple(
-        Meta(_with_size(self, dim, count), element) for element in (self.dtype, dtypes.int64)
-    ),
-    vjp=lambda s, g, _: (
-        _op("scatter", zeros_of(s.self, g), s.dim, s.result1, g) if s.self.ndim else g
-    ),
+    infer=_infer_sort_first,
+    vjp=_back_to_places,
     host="sorting is numpy's",
     method=False,
     function=False,

@@ -3,6 +3,7 @@
 import copy
 import io
 import pickle
+import warnings
 from functools import partial
 from typing import Any
 
@@ -311,3 +312,33 @@ def test_lost_parts_are_told() -> None:
         assert numpy.array_equal(z.to(minitorch2.float64).numpy(), Z.real)
     with pytest.warns(UserWarning, match="discards the imaginary part"):
         minitorch2.zeros(3, 4).copy_(z)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(
+    "joined",
+    [
+        lambda t, whole, real, z: t.cat([whole, z]),
+        lambda t, whole, real, z: t.cat([real, z, whole, real]),
+        lambda t, whole, real, z: t.stack([whole, z, real]),
+        lambda t, whole, real, z: t.hstack([whole > 1, z]),
+        lambda t, whole, real, z: t.vstack([real, whole]),
+    ],
+)
+def test_what_is_joined_of_several_dtypes_has_gradients_without_a_word(joined, compiled) -> None:
+    """Integers get none; a real part gets the real part of what it became; nothing is warned of."""
+    found = []
+    for t in (minitorch2, torch):
+        whole = t.arange(3)
+        real = t.tensor([1.0, -2.0, 0.5], requires_grad=True)
+        z = t.tensor([1 + 2j, -1j, 3.0], requires_grad=True)
+        join = lambda *parts, t=t: joined(t, *parts)  # noqa: E731
+        run = minitorch2.compile(join) if compiled and t is minitorch2 else join
+        result = run(whole, real, z)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            (result * (1 + 2j)).abs().sum().backward()
+        found.append([None if x.grad is None else numpy.array(x.grad.tolist()) for x in (real, z)])
+    for mine, theirs in zip(*found, strict=True):
+        assert (mine is None) == (theirs is None)
+        assert theirs is None or numpy.allclose(mine, theirs, 1e-5)

@@ -201,7 +201,9 @@ def _sort(op: Op) -> list[Sample]:
         wide = t((2, 40))
         found = [call(wide, dim, 2, last) for dim in (1, 0) for last in (False, True)]
         found += [call(t((40, 3), "f32", "transposed"), 0, 3, last) for last in (False, True)]
-        return [*found, call(t(()), 0, 1, True), call(X, 1, 0, True), call(X, -1, 4, False)]
+        found += [call(t(()), 0, 1, True), call(X, 1, 0, True), call(X, -1, 4, False)]
+        outside = [refused(x, 0, k, True) for x, k in ((wide, 3), (X, -1), (t(()), 2), (X, 4))]
+        return [*found, *outside, refused(wide, 1, 41, False), refused(wide, 2, 1, False)]
     for dim in (-1, 0):
         for descending in (False, True):
             found.append(call(X, dim, descending))
