@@ -23,7 +23,7 @@ from minitorch2.errors import ArgumentTypeError, ArgumentValueError, DtypeError,
 from minitorch2.layouts import broadcast_shapes
 from minitorch2.ops import ordering
 from minitorch2.ops.conversions import converted
-from minitorch2.ops.infer import pointwise_layout
+from minitorch2.ops.infer import can_be_read, pointwise_layout
 from minitorch2.ops.memory_methods import resize_
 from minitorch2.ops.outputs import into
 from minitorch2.ops.signature import as_variadic
@@ -458,7 +458,10 @@ def normal(
 ) -> Tensor:
     """Normal numbers with the given means and standard deviations."""
     strided_only("normal", layout)
-    negative = bool((std < 0).any()) if _known(std) else not isinstance(std, Tensor) and std < 0
+    if isinstance(std, Tensor):
+        negative = can_be_read(std) and bool((std < 0).any())
+    else:
+        negative = std < 0
     if negative:
         wrong = "all elements of std >= 0.0" if isinstance(std, Tensor) else "std >= 0.0"
         raise OperationError("normal()", f"normal expects {wrong}, but found std {std}")
@@ -466,13 +469,10 @@ def normal(
     if size is None:
         size = broadcast_shapes(*(tuple(value.shape) for value in given))
     dtype = dtypes.as_dtype(dtype) or (dtypes.result_type(*given) if given else None)
+    if check_place(given[0].device if given and device is None else device):
+        return into("normal", out, finished(fake_tensor(tuple(size), dtype), requires_grad))
     drawn = _op("randn", tuple(size), dtype, device, generator)
     return into("normal", out, finished(drawn * std + mean, requires_grad))
-
-
-def _known(value: Any) -> bool:
-    """Whether it is a tensor with elements that can be looked at."""
-    return isinstance(value, Tensor) and value.has_elements and not state.modes
 
 
 rand, randn = _random("rand"), _random("randn")

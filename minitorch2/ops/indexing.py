@@ -14,6 +14,7 @@ from minitorch2 import dtypes
 from minitorch2.dispatch import call
 from minitorch2.errors import ArgumentTypeError, IndexOutOfRange
 from minitorch2.ops.creation import number_like
+from minitorch2.ops.infer import can_be_read
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor, wrap
 
@@ -122,14 +123,10 @@ def _as_number(part: Any) -> Any:
 
     Where it cannot (a traced call) the part is copied: the same values, in memory of its own.
     """
-    if isinstance(part, Tensor) and part.ndim == 0 and _readable(part):
+    if isinstance(part, Tensor) and part.ndim == 0 and can_be_read(part):
         if part.dtype not in (dtypes.bool, dtypes.uint8) and not part.dtype.is_floating_point:
             return int(part.item())
     return part
-
-
-def _readable(part: Tensor) -> bool:
-    return part.has_elements and part.storage.block is not None
 
 
 def _is_truth(part: Any) -> bool:

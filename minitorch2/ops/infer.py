@@ -14,6 +14,7 @@ from typing import Any
 import numpy
 
 from minitorch2 import dtypes
+from minitorch2.dispatch import state
 from minitorch2.errors import (
     ArgumentTypeError,
     NumberTooLarge,
@@ -39,6 +40,12 @@ def describe_value(value: Any) -> str:
     if type(value) in (tuple, list):
         return "[" + ", ".join(describe_value(item) for item in value) + "]"
     return repr(value)
+
+
+def can_be_read(value: Any) -> bool:
+    """Whether it is a tensor whose elements can be looked at: it has memory, nothing is traced."""
+    elements = getattr(value, "has_elements", False) and value.storage.block is not None
+    return elements and not state.capturing and state.tracer is None
 
 
 def is_tensor_like(value: Any) -> bool:

@@ -6,7 +6,7 @@ Source: torch's documentation of each function.
 """
 
 from minitorch2 import dtypes
-from minitorch2.dispatch import call, state
+from minitorch2.dispatch import call
 from minitorch2.errors import (
     ArgumentTypeError,
     DimensionError,
@@ -16,7 +16,7 @@ from minitorch2.errors import (
 )
 from minitorch2.layouts import normalize_dim
 from minitorch2.ops.composites import composite, like
-from minitorch2.ops.infer import describe_value
+from minitorch2.ops.infer import can_be_read, describe_value
 from minitorch2.ops.matrices import scaled
 from minitorch2.ops.table import COMPOSITE, defop, lookup
 from minitorch2.tensors import Tensor
@@ -172,8 +172,7 @@ def _multinomial(self, num_samples, replacement, generator):
             "draw fewer, or with replacement=True",
         )
     wide = self.to(dtypes.float64)
-    readable = self.has_elements and self.storage.block is not None
-    if readable and not state.modes and self.numel():  # weights that can be looked at
+    if can_be_read(self) and self.numel():
         if not bool((wide.isfinite() & (wide >= 0)).all()):
             raise OperationError(
                 f"multinomial({describe_value(self)})",

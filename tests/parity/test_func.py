@@ -309,6 +309,37 @@ def test_program(name):
     check(PROGRAMS[name], tolerance=2e-5)
 
 
+def cross_entropy(t):
+    return lambda x: t.nn.functional.binary_cross_entropy(x, t.tensor([1.0, 0.5], device=x.device))
+
+
+READ = {
+    "mapped": lambda t, x: t.vmap(cross_entropy(t))(x),
+    "mapped_twice": lambda t, x: t.vmap(t.vmap(cross_entropy(t)))(x.unsqueeze(0)),
+    "other_mapped": lambda t, x: t.vmap(lambda y: cross_entropy(t)(x[0]) + y.sum())(x),
+    "pushed": lambda t, x: t.func.jvp(cross_entropy(t), (x[0],), (x[1],)),
+    "pulled": lambda t, x: t.func.grad(cross_entropy(t))(x[0]),
+    "meta": lambda t, x: cross_entropy(t)(x[0].to("meta")).shape,
+}
+
+
+@pytest.mark.parametrize("largest", [1.0, 1.5])
+@pytest.mark.parametrize("name", READ)
+def test_numbers_are_looked_at_through_transforms(name, largest):
+    """Probabilities above one are refused there too."""
+    check(lambda t: READ[name](t, t.tensor([[largest, 0.25], [0.5, 0.125]])), tolerance=2e-5)
+
+
+@pytest.mark.parametrize("std", [1.0, -1.0])
+def test_normal_numbers_without_memory(std):
+    def program(t):
+        mean, spread = t.zeros(2, device="meta"), t.full((3, 1), std, device="meta")
+        made = t.normal(mean, spread), t.normal(0.0, spread), t.normal(mean, 2.0)
+        return [(str(each.device), tuple(each.shape), str(each.dtype)) for each in made]
+
+    check(program)
+
+
 def test_numbers_of_different_samples_are_independent():
     import minitorch2
 

@@ -10,13 +10,11 @@ import warnings
 from typing import Any
 
 from minitorch2.creation import tensor
-from minitorch2.dispatch import state
 from minitorch2.dtypes import int64
-from minitorch2.errors import OperationError, ShapeError
+from minitorch2.errors import ArgumentValueError, OperationError, ShapeError
 from minitorch2.nn.functional.rows import row
-from minitorch2.ops.infer import describe_value
+from minitorch2.ops.infer import can_be_read, describe_value
 from minitorch2.ops.losses import reduced
-from minitorch2.tensors import Tensor
 
 _nll_loss, _cross_entropy = row("nll_loss"), row("cross_entropy")
 _mse_loss, _l1_loss, _smooth_l1_loss = row("mse_loss"), row("l1_loss"), row("smooth_l1_loss")
@@ -29,9 +27,13 @@ def reduction_of(reduction: str, size_average: bool | None, reduce: bool | None)
     """The reduction that torch's two old arguments mean, when they are given."""
     if size_average is None and reduce is None:
         return reduction
-    if reduce is False:
-        return "none"
-    return "sum" if size_average is False else "mean"
+    meant = "none" if reduce is False else "sum" if size_average is False else "mean"
+    warnings.warn(
+        f"size_average and reduce args will be deprecated, please use reduction='{meant}' instead.",
+        UserWarning,
+        stacklevel=3,
+    )
+    return meant
 
 
 def cross_entropy(
@@ -134,12 +136,10 @@ def binary_cross_entropy(
     reduction: str = "mean",
 ) -> Any:
     """Cross-entropy of probabilities."""
-    readable = isinstance(input, Tensor) and input.has_elements and not state.modes
-    if (
-        readable
-        and input.storage.block is not None
-        and not bool(((input >= 0) & (input <= 1)).all())
-    ):
+    seen = input
+    while not getattr(seen, "has_elements", True):  # every sample of a batch
+        seen = seen.value
+    if can_be_read(seen) and not bool(((seen >= 0) & (seen <= 1)).all()):
         raise OperationError(
             f"binary_cross_entropy({describe_value(input)}, ...)",
             "all elements of input should be between 0 and 1",
@@ -178,6 +178,15 @@ def kl_div(
         loss = _where(target == 0, target * 0, target * safe.log()) - target * input
     if reduction == "batchmean":
         return loss.sum() / input.shape[0] if input.ndim else loss
+    if reduction == "mean":
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size."
+            "'batchmean' divides only by the batch size, and aligns with the KL div math "
+            "definition.'mean' will be changed to behave the same as 'batchmean' in the next major "
+            "release.",
+            UserWarning,
+            stacklevel=2,
+        )
     return reduced(loss, reduction_of(reduction, size_average, reduce))
 
 
@@ -185,6 +194,12 @@ def huber_loss(
     input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None
 ) -> Any:
     """Squared below `delta`, absolute above; smooth_l1_loss times delta."""
+    if delta <= 0:
+        raise OperationError(
+            f"huber_loss(delta={delta})",
+            "huber_loss does not support non-positive values for delta.",
+            "give a distance",
+        )
     loss = _smooth_l1_loss(input, target, "none", delta) * delta
     return reduced(loss if weight is None else loss * weight, reduction)
 
@@ -225,6 +240,12 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Any:
     """max(0, margin - target * (input1 - input2)): input1 is to be larger where target is 1."""
+    if not input1.ndim == input2.ndim == target.ndim:
+        raise ShapeError(
+            "margin_ranking_loss",
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+            f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} ",
+        )
     loss = (margin - target * (input1 - input2)).clamp(min=0)
     return reduced(loss, reduction_of(reduction, size_average, reduce))
 
@@ -238,9 +259,30 @@ def gaussian_nll_loss(
     reduction: str = "mean",
 ) -> Any:
     """Minus the log-density of the target under normal distributions N(input, var)."""
+    var = _variance_of(input, var)
     variance = var + (var.detach().clamp(min=eps) - var.detach())  # its gradient passes through
     loss = 0.5 * (variance.log() + (input - target) ** 2 / variance)
     return reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
+
+
+def _variance_of(input: Any, var: Any) -> Any:
+    """One variance for each number, or one for each row of the last dimension."""
+    if isinstance(var, float):
+        var = input.new_full(tuple(input.shape), var)
+    sizes, given = tuple(input.shape), tuple(var.shape)
+    if given == sizes[:-1] != sizes:
+        var = var.unsqueeze(-1)
+    elif len(given) != len(sizes) or any(
+        v not in (n, 1) for n, v in zip(sizes, given, strict=True)
+    ):
+        raise ArgumentValueError(
+            f"gaussian_nll_loss of shapes {list(sizes)} and {list(given)}",
+            "var is of incorrect size",
+            "give one variance for each number",
+        )
+    if can_be_read(var) and bool((var < 0).any()):
+        raise ArgumentValueError("gaussian_nll_loss", "var has negative entry/entries")
+    return var
 
 
 def poisson_nll_loss(
@@ -278,9 +320,28 @@ def cosine_embedding_loss(
     reduction: str = "mean",
 ) -> Any:
     """1 - cosine where the target is 1, max(0, cosine - margin) where it is -1."""
+    if target.ndim > 1 or target.ndim != input1.ndim - 1:
+        wrong = "0D or 1D target tensor expected, multi-target not supported"
+        if target.ndim <= 1:
+            wrong = (
+                f"{target.ndim}D target tensor expects {target.ndim + 1}D input tensors, but found "
+                f"inputs with sizes {list(input1.shape)} and {list(input2.shape)}."
+            )
+        raise ShapeError(
+            f"cosine_embedding_loss of {list(input1.shape)} and target {list(target.shape)}",
+            wrong,
+            "give one target for each pair of vectors",
+        )
     cosine = cosine_similarity(input1, input2, -1)
     loss = _where(target == 1, 1 - cosine, (cosine - margin).clamp(min=0))
     return reduced(loss, reduction_of(reduction, size_average, reduce))
+
+
+def _check_margin(name: str, margin: float) -> None:
+    if margin <= 0:
+        raise ArgumentValueError(
+            f"{name}(margin={margin})", f"margin must be greater than 0, got {margin}"
+        )
 
 
 def triplet_margin_loss(
@@ -296,6 +357,14 @@ def triplet_margin_loss(
     reduction: str = "mean",
 ) -> Any:
     """max(0, margin + distance to the positive - distance to the negative)."""
+    if not anchor.ndim == positive.ndim == negative.ndim:
+        raise ShapeError(
+            "triplet_margin_loss",
+            "The anchor, positive, and negative tensors are expected to have the same number of "
+            f"dimensions, but got: anchor {anchor.ndim}D, positive {positive.ndim}D, and negative "
+            f"{negative.ndim}D inputs",
+        )
+    _check_margin("triplet_margin_loss", margin)
     near = pairwise_distance(anchor, positive, p, eps)
     far = pairwise_distance(anchor, negative, p, eps)
     if swap:
@@ -316,6 +385,7 @@ def triplet_margin_with_distance_loss(
     reduction: str = "mean",
 ) -> Any:
     """max(0, margin + distance to the positive - distance to the negative), for any distance."""
+    _check_margin("triplet_margin_with_distance_loss", margin)
     distance = distance_function or pairwise_distance
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
