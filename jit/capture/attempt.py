@@ -177,7 +177,7 @@ class Attempt:
         graph = state.builder.build()
         inputs = tuple(item.source for item in state.inputs)
         return CapturedProgram(
-            self.unit, graph, _finished(state.guards), inputs, text, emitter.writer.namespace,
+            self.unit, graph, _finished(self.machine), inputs, text, emitter.writer.namespace,
             emitter.compiled, stop,
         )  # fmt: skip
 
@@ -197,7 +197,7 @@ class Attempt:
         else:
             found = error if isinstance(error, GraphBreak) else _internal(error)
         found.span = found.span or self.state.span()
-        found.guards = _finished(self.guards)
+        found.guards = _finished(self.machine)
         root, left = self.machine.root, self.machine.left
         if root is not None and left is not None and self.machine.left_step == root.step:
             if is_entered(left.globals.table):
@@ -328,7 +328,9 @@ def _raised_text(error: Value) -> str:
         return text
 
 
-def _finished(guards: GuardSet) -> GuardSet:
+def _finished(machine: Machine) -> GuardSet:
+    machine.guard_absent_names()
+    guards = machine.state.guards
     guards.compile()
     return guards
 

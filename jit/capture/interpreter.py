@@ -72,6 +72,7 @@ class Machine(Inputs, Members):
         self.stop_step = 2 * MAX_STEPS  # where to stop, when an earlier run broke there
         self.made_at: dict[int, tuple[int, Any]] = {}  # the step of the root that made each value
         self.raised_at: dict[int, tuple[int, Value]] = {}  # where the root saw each exception first
+        self.absent: dict[type, set[str]] = {}  # what classes were asked for and did not have
 
     # ---- running frames
 

@@ -25,6 +25,7 @@ from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.functions import MethodValue
 from minitorch2.jit.capture.values.keys import key_value
 from minitorch2.jit.capture.values.namespaces import is_settled, is_trusted_module
+from minitorch2.jit.capture.values.objects import is_user_class
 
 if TYPE_CHECKING:
     pass
@@ -61,7 +62,18 @@ class Members:
                 return owner, writes[owner, name]
             if name in owner.__dict__:
                 return owner, owner.__dict__[name]
+            self.absent.setdefault(owner, set()).add(name)
         return None
+
+    def guard_absent_names(self: Any) -> None:
+        """No class of the program's has a name by now under which it was passed over."""
+        for owner, names in self.absent.items():
+            made = owner in self.state.made_classes
+            if made or not is_user_class(owner) or is_trusted_module(owner.__module__):
+                continue
+            source = self.state.class_sources.get(owner)
+            source = source or ConstantSource(owner, owner.__name__, False)
+            self.state.guard_class_lacks(source, frozenset(names))
 
     def class_member(self: Any, owner: type, name: str, *path: str) -> Value:
         """The raw attribute that a class holds, with its source; `path` goes on from there."""

@@ -255,6 +255,11 @@ class CaptureState:
     def guard_no_attribute(self, source: Source | None, name: str) -> None:
         self._plain("keys", source, f"{name!r} in {{0}}.__dict__", f"had no own attribute {name}")
 
+    def guard_class_lacks(self, source: Source, names: frozenset[str]) -> None:
+        """A class that holds none of these names itself: what it inherits is not hidden."""
+        self._plain("keys", source, "not {0}.__dict__.keys().isdisjoint(<NAMES>)",
+                    f"had no own {', '.join(sorted(names))}", NAMES=names)  # fmt: skip
+
     def guard_no_hooks(self, source: Source, tables: tuple[str, ...]) -> None:
         test = " or ".join(f"{{0}}.{name}" for name in tables)
         self._plain("keys", source, test, "had no hooks")

@@ -17,7 +17,12 @@ from minitorch2.amp.autocast import autocast
 from minitorch2.devices import device
 from minitorch2.dtypes import dtype
 from minitorch2.errors import Mt2Error
-from minitorch2.jit.capture.source import ClassAttributeSource, ConstantSource, Source
+from minitorch2.jit.capture.source import (
+    AttributeSource,
+    ClassAttributeSource,
+    ConstantSource,
+    Source,
+)
 from minitorch2.jit.capture.state import ClassWrite
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NativeMethod, Value
 from minitorch2.jit.capture.values.containers import FIXED, ContainerObject, native_base
@@ -26,6 +31,7 @@ from minitorch2.jit.capture.values.deques import DequeValue
 from minitorch2.jit.capture.values.exceptions import ExceptionValue
 from minitorch2.jit.capture.values.functions import FunctionValue, MethodValue
 from minitorch2.jit.capture.values.mappings import DictValue
+from minitorch2.jit.capture.values.namespaces import is_trusted_module
 from minitorch2.jit.capture.values.objects import HEAP, ObjectValue
 from minitorch2.jit.capture.values.sequences import ListValue, TupleValue
 from minitorch2.jit.capture.values.sets import SetValue
@@ -66,12 +72,7 @@ class ClassValue(Value):
         """`cls.name`: along the classes it extends, methods bound, then its metaclass."""
         cls = self.cls
         if name == "__dict__":
-            base = self._place(machine)
-            names: dict[Any, Value] = {
-                key: machine.lazy(held, ClassAttributeSource(base, key))
-                for key, held in cls.__dict__.items()
-            }
-            return DictValue(names, None, types.MappingProxyType)
+            return self._dict(machine)
         if name == "mro":
             return NativeMethod(self, name)
         found = machine.class_lookup(cls, name)
@@ -95,10 +96,25 @@ class ClassValue(Value):
             return machine.call(function, [member, machine.from_python(None), self], {})
         return member
 
+    def _dict(self, machine: Machine) -> Value:
+        """`cls.__dict__`, with what the captured program put into it."""
+        base, state = self._place(machine), machine.state
+        if self.cls not in state.made_classes:
+            state.guard_keys(AttributeSource(base, "__dict__"), tuple(self.cls.__dict__))
+        names: dict[Any, Value] = {
+            key: machine.lazy(held, ClassAttributeSource(base, key))
+            for key, held in self.cls.__dict__.items()
+        }
+        for (owner, name), written in state.class_writes.items():
+            if owner is self.cls:
+                names[name] = written.value
+        return DictValue(names, None, types.MappingProxyType)
+
     def _place(self, machine: Machine) -> Source:
         """Where the class is found in each call."""
         place = machine.state.class_sources.get(self.cls)
-        return place or ConstantSource(self.cls, self.cls.__name__)
+        fixed = self.cls in machine.state.made_classes or is_trusted_module(self.cls.__module__)
+        return place or ConstantSource(self.cls, self.cls.__name__, fixed)
 
     def _from_metaclass(self, machine: Machine, name: str) -> Value:
         try:
