@@ -15,6 +15,17 @@ from minitorch2.ops.table import COMPOSITE, defop, lookup
 from minitorch2.tensors import Tensor
 
 
+class unrecorded:
+    """What is computed inside has no history; tangents pass on."""
+
+    def __enter__(self) -> None:
+        self.before = state.grad_enabled
+        state.grad_enabled = False
+
+    def __exit__(self, *exc: object) -> None:
+        state.grad_enabled = self.before
+
+
 def _op(name, *args):
     return call(lookup(name), args)
 

@@ -15,6 +15,7 @@ from minitorch2.autograd.tangents import note_write
 from minitorch2.dispatch import call, run_backend, state
 from minitorch2.errors import ArgumentTypeError, DtypeError, InPlaceError, ShapeError
 from minitorch2.layouts import broadcast_shapes
+from minitorch2.ops.composites import unrecorded
 from minitorch2.ops.conversions import for_cast
 from minitorch2.ops.infer import describe_value, is_number
 from minitorch2.ops.signature import Parameter, Signature
@@ -83,7 +84,7 @@ def write(target, source, *rest):
             "the source must broadcast to the target",
         )
     if source.storage is target.storage and source is not target and source._array is not None:
-        with _no_grad():
+        with unrecorded():
             plain = call(lookup("clone"), (source,))
         run_backend(COPY, (target, plain, *rest))
     else:
@@ -129,15 +130,6 @@ def check_overlap(target, source):
 # Not a composite: the decomposition of the one primitive write is the write itself, which must
 # check and record around the backend.
 COPY.decomp = write
-
-
-class _no_grad:
-    def __enter__(self):
-        self.before = state.grad_enabled
-        state.grad_enabled = False
-
-    def __exit__(self, *exc):
-        state.grad_enabled = self.before
 
 
 def _inplace_form(op: Op):

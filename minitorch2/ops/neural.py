@@ -9,7 +9,6 @@ maximum, which leaves values and gradients unchanged and avoids overflow.
 import math
 
 from minitorch2 import dtypes
-from minitorch2.autograd.modes import no_grad
 from minitorch2.dispatch import call
 from minitorch2.errors import (
     ArgumentValueError,
@@ -19,7 +18,7 @@ from minitorch2.errors import (
     UnsupportedDtype,
 )
 from minitorch2.layouts import normalize_dim
-from minitorch2.ops.composites import composite
+from minitorch2.ops.composites import composite, unrecorded
 from minitorch2.ops.elementwise import converted_back
 from minitorch2.ops.infer import describe_value, unsupported
 from minitorch2.ops.table import lookup
@@ -384,7 +383,7 @@ def _embedding(input, weight, padding_idx):
     rows = _op("index_select", weight, 0, input.reshape((-1,)))
     if padding_idx is not None:  # the padding row gets no gradient
         padding = (input.reshape((-1,)) == padding_idx % weight.shape[0]).unsqueeze(1)
-        with no_grad():  # which, other than detach, leaves a tangent
+        with unrecorded():  # which, other than detach, leaves a tangent
             fixed = _op("alias", rows)
         rows = _op("where", padding, fixed, rows)
     return rows.reshape((*input.shape, weight.shape[1]))
