@@ -8,7 +8,8 @@ does not depend on an inner loop is put outside it.
     rows:     for i0 { reduce j { ... } into m;  for j { ... store } }
     no fold:  for i0 { for i1 { ... store } }
 
-Raises Refused where the group cannot be one kernel: fusion asks by trying.
+Raises Refused where the group cannot be one kernel: fusion asks trial.py, which tells it without
+building one.
 
 Source: pulling with a memo is Halide's compute_inline / compute_at, decided bottom-up.
 """
@@ -53,13 +54,16 @@ from minitorch2.kernels.lower.nests import (
     tensor_type,
 )
 from minitorch2.kernels.lower.pointwise import SCALAR_DTYPES
-from minitorch2.kernels.schedule.frames import Frame, Place, variable
+from minitorch2.kernels.schedule.frames import (
+    OTHER_ROW,
+    Frame,
+    Place,
+    Refused,
+    placed,
+    variable,
+)
 from minitorch2.kernels.schedule.program import Program
 from minitorch2.kernels.schedule.rewrite import every_index
-
-
-class Refused(Exception):
-    """Nests that cannot be one kernel; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +164,7 @@ class Assembler:
             load = Load(self.buffer(root), place, element)
             return self.let(self.depth_of(place), key, load, origin)
         if nest.reducer:
-            raise Refused("it reads a reduction's result at another row")
+            raise Refused(OTHER_ROW)
         names = [name for name, _ in nest.axes]
         return self.computed(nest, dict(zip(names, at, strict=True)), key)
 
@@ -332,28 +336,27 @@ def assemble(
 ) -> Assembled:
     """The kernel of a group; `stored` are the nests whose results need memory."""
     build = Assembler(program, frame, nests)
-    rows = tuple(axis for axis in frame.row_axes() if axis[1] != constant(1))
+    rows = frame.row_loops()
     for axis in rows:
         build.open(axis)
         build.floor = 1
     if frame.reduced:
-        turning = tuple(axis for axis in frame.column_axes() if axis[1] != constant(1))
-        columns = turning or frame.column_axes()[:1]
+        columns = frame.column_loops()
         for level in _levels(program, nests):
-            places = [(nest, _placed(frame, nest)) for nest in level]
+            places = [(nest, placed(frame.place(nest))) for nest in level]
             build.fold(places, columns)
-        wide = [n for n in stored if not n.reducer and _placed(frame, n).level == "full"]
+        wide = [n for n in stored if not n.reducer and placed(frame.place(n)).level == "full"]
         last = {nest.result for nest in wide}
         for nest in stored:
             if nest.result not in last:
-                build.store(nest, _placed(frame, nest))
+                build.store(nest, placed(frame.place(nest)))
         if wide:
             fresh = {name: build.fresh("l") for name, _ in columns}
             again = tuple((fresh[name], extent) for name, extent in columns)
             build_wide(build, frame.renamed(fresh), wide, again)
     else:
         for nest in stored:
-            build.store(nest, _placed(frame, nest))
+            build.store(nest, placed(frame.place(nest)))
     body: tuple[Statement, ...] = ()
     for axis in reversed(rows):
         inner = build.close()
@@ -369,7 +372,7 @@ def build_wide(
     for axis in columns:
         build.open(axis)
     for nest in stored:
-        build.store(nest, _placed(frame, nest))
+        build.store(nest, placed(frame.place(nest)))
     for axis in reversed(columns):
         inner = build.close()
         build.add(len(build.scopes) - 1, Loop(*axis, inner, False, _union(inner)))
@@ -401,13 +404,6 @@ def assemble_scatter(program: Program, scatter: Scatter, name: str) -> Assembled
         inner = build.close()
         build.scopes[-1].statements.append(Loop(*axis, inner, False, scatter.origin))
     return build.finished(name, tuple(build.scopes[0].statements))
-
-
-def _placed(frame: Frame, nest: Nest) -> Place:
-    place = frame.place(nest)
-    if place is None:
-        raise Refused("its shape does not fit the loops")
-    return place
 
 
 def _levels(program: Program, nests: list[Nest]) -> list[list[Nest]]:

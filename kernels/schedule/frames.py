@@ -25,6 +25,13 @@ from minitorch2.kernels.lower.nests import Nest
 from minitorch2.kernels.positions import delinearize, linearize
 
 
+class Refused(Exception):
+    """Nests that cannot be one kernel; the text says why."""
+
+
+OTHER_ROW = "it reads a reduction's result at another row"
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a nest runs in a frame: its axes as expressions, and the level."""
@@ -47,6 +54,15 @@ class Frame:
     def column_axes(self) -> tuple[tuple[str, Index], ...]:
         """The axes that are folded."""
         return tuple(axis for at, axis in enumerate(self.axes) if at in self.reduced)
+
+    def row_loops(self) -> tuple[tuple[str, Index], ...]:
+        """The rows as loops: axes of one turn need none."""
+        return tuple(axis for axis in self.row_axes() if axis[1] != constant(1))
+
+    def column_loops(self) -> tuple[tuple[str, Index], ...]:
+        """The columns as loops: those that turn, at least one."""
+        turning = tuple(axis for axis in self.column_axes() if axis[1] != constant(1))
+        return turning or self.column_axes()[:1]
 
     def trailing(self) -> bool:
         """Whether the folded axes are the last ones: each row lies in one stretch."""
@@ -71,9 +87,9 @@ class Frame:
             return self._place_reduction(nest)
         count = product(nest.extents())
         if count == self.count() and not (self.reduced and count == self.rows()):
-            return _placed(self.axes, nest.axes, "full")
+            return _aligned(self.axes, nest.axes, "full")
         if self.reduced and count == self.rows():
-            return _placed(self.row_axes(), nest.axes, "row")
+            return _aligned(self.row_axes(), nest.axes, "row")
         return None
 
     def _place_reduction(self, nest: Nest) -> Place | None:
@@ -88,16 +104,16 @@ class Frame:
             return None
         if own.count() != self.count():
             return None
-        rows = _placed(self.row_axes(), nest.rows(), "row")
+        rows = _aligned(self.row_axes(), nest.rows(), "row")
         folded = tuple(axis for axis in nest.axes if axis[0] in nest.reduced)
-        columns = _placed(self.column_axes(), folded, "full")
+        columns = _aligned(self.column_axes(), folded, "full")
         if rows is None or columns is None:
             return None
         return Place(rows.axes | columns.axes, "full")
 
 
 @functools.lru_cache(maxsize=4096)
-def _placed(
+def _aligned(
     frame: tuple[tuple[str, Index], ...], axes: tuple[tuple[str, Index], ...], level: str
 ) -> Place | None:
     """The axes as expressions of the frame's variables, through the row-major position."""
@@ -110,6 +126,13 @@ def _placed(
     if any(has_division(part) for part in parts):
         return None
     return Place({name: part for (name, _), part in zip(axes, parts, strict=True)}, level)
+
+
+def placed(place: Place | None) -> Place:
+    """A place in the loops; Refused where there is none."""
+    if place is None:
+        raise Refused("its shape does not fit the loops")
+    return place
 
 
 def variable(axis: tuple[str, Index]) -> Index:

@@ -21,9 +21,9 @@ from minitorch2.jit.ir.graph import Value
 from minitorch2.kernels.functions import EXPENSIVE
 from minitorch2.kernels.index import constant, nonnegative, product
 from minitorch2.kernels.lower.nests import Nest, functions_in
-from minitorch2.kernels.schedule.assemble import Assembled, Refused, assemble
+from minitorch2.kernels.schedule.assemble import Assembled, assemble
 from minitorch2.kernels.schedule.dependencies import Dependencies, dependencies_of
-from minitorch2.kernels.schedule.frames import Frame, frame_of
+from minitorch2.kernels.schedule.frames import Frame, Refused, frame_of
 from minitorch2.kernels.schedule.program import Program, Unit, results
 from minitorch2.kernels.schedule.recompute import Recomputed, recompute
 from minitorch2.kernels.schedule.reinplace import Reinplaced

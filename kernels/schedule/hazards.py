@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from minitorch2.kernels.index import Index, substitute, symbol
 from minitorch2.kernels.loop_ir import Kernel, Loop, Reduce, Statement, Store
-from minitorch2.kernels.schedule.assemble import Refused
+from minitorch2.kernels.schedule.frames import Refused
 from minitorch2.kernels.schedule.rewrite import loads_of
 
 Key = TypeVar("Key")

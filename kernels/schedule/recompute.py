@@ -22,7 +22,7 @@ from minitorch2.jit.ir.graph import Value
 from minitorch2.kernels.functions import EXPENSIVE
 from minitorch2.kernels.index import evaluate, product
 from minitorch2.kernels.lower.nests import Nest, functions_in, shape_of, tensor_type
-from minitorch2.kernels.schedule.assemble import Refused
+from minitorch2.kernels.schedule.frames import Refused
 
 if TYPE_CHECKING:
     from minitorch2.kernels.schedule.fusion import Fusion

@@ -36,10 +36,12 @@ from minitorch2.kernels.lower.nests import (
     tensor_type,
 )
 from minitorch2.kernels.schedule.dependencies import dependencies_of
-from minitorch2.kernels.schedule.program import Program
+from minitorch2.kernels.schedule.program import Program, results
 from minitorch2.layouts import normalize_dim
 from minitorch2.ops.views import slice_bounds
 
+VARIES = "its size varies, so that it may be a large part"
+SPREAD = "what is written has another shape than the place"
 SMALL_PART = 4  # a slice of at most a fourth is written by itself, not in the pass over the whole
 
 
@@ -63,7 +65,11 @@ def reinplace(program: Program) -> list[Reinplaced]:
     for place, value in program.graph.writes:
         made = program.made.get(value)
         if isinstance(made, Nest) and made.node.op in PARTS:
-            made = PARTS[made.node.op](made) or made
+            part = PARTS[made.node.op](made)
+            if isinstance(part, str):
+                found.append(Reinplaced(value, made.node, part))
+                continue
+            made = part
         if not isinstance(made, Scatter):
             continue
         reason = _hindrance(program, made, program.graph.inputs[place].value)
@@ -122,9 +128,9 @@ def _hindrance(program: Program, made: Scatter, target: Value) -> str:
 def _write_in_place(program: Program, made: Scatter, place: int) -> None:
     """Without the copy back; with a check of the indices before."""
     target = program.graph.inputs[place].value
-    back = Value(f"write{place}", made.result.type)
-    units = [unit for unit in program.units if program_result(unit) != back]
-    at = next(n for n, unit in enumerate(units) if program_result(unit) == made.result)
+    back = next(value for value, input in program.targets.items() if input == target)
+    units = [unit for unit in program.units if back not in results(unit)]
+    at = next(n for n, unit in enumerate(units) if made.result in results(unit))
     units[at] = made
     program.targets = {v: t for v, t in program.targets.items() if v != back}
     program.targets[made.result] = target
@@ -134,11 +140,6 @@ def _write_in_place(program: Program, made: Scatter, place: int) -> None:
         units.insert(at, check)
         program.made[check.result] = check
     program.units = units
-
-
-def program_result(unit: object) -> Value | None:
-    """The only result of a unit that has one."""
-    return getattr(unit, "result", None)
 
 
 def _checking(made: Scatter) -> Nest:
@@ -171,34 +172,36 @@ def _indices(steps: tuple[Step, ...]) -> list[Index]:
     return found
 
 
-def _slice_part(nest: Nest) -> Scatter | None:
-    """slice_scatter(self, src, dim, start, end, step) as writes of `src` alone."""
+def _slice_part(nest: Nest) -> Scatter | str:
+    """slice_scatter(self, src, dim, start, end, step) as writes of `src` alone, or why not."""
     base, source, dim, start, end, step = arguments(nest.node)
     where = normalize_dim(dim, len(shape_of(base)))
     size = shape_of(base)[where].as_int()
-    if size is None or not _is_small(source, base) or shape_of(source)[where].as_int() is None:
-        return None
+    hindrance = _too_large(source, base)
+    if hindrance or size is None:
+        return hindrance or VARIES
     first, count = slice_bounds(size, start, end, step)
-    if shape_of(source)[where].as_int() != count or len(shape_of(source)) != len(shape_of(base)):
-        return None
+    if len(shape_of(source)) != len(shape_of(base)) or shape_of(source)[where].as_int() != count:
+        return SPREAD
     names = axis_names(len(shape_of(source)))
     at = tuple(symbol(name) for name in names)
     target = (*at[:where], at[where] * step + first, *at[where + 1 :])
     return _writes(nest, base, source, at, target)
 
 
-def _select_part(nest: Nest) -> Scatter | None:
-    """select_scatter(self, src, dim, index) as writes of `src` alone."""
+def _select_part(nest: Nest) -> Scatter | str:
+    """select_scatter(self, src, dim, index) as writes of `src` alone, or why not."""
     base, source, dim, number = arguments(nest.node)
     where = normalize_dim(dim, len(shape_of(base)))
-    if not _is_small(source, base) or len(shape_of(source)) != len(shape_of(base)) - 1:
-        return None
+    hindrance = _too_large(source, base)
+    if hindrance or len(shape_of(source)) != len(shape_of(base)) - 1:
+        return hindrance or SPREAD
     at = tuple(symbol(name) for name in axis_names(len(shape_of(source))))
     place = shape_of(base)[where] + number if number < 0 else constant(number)
     return _writes(nest, base, source, at, (*at[:where], place, *at[where:]))
 
 
-PARTS: dict[str, Callable[[Nest], Scatter | None]] = {
+PARTS: dict[str, Callable[[Nest], Scatter | str]] = {
     "slice_scatter": _slice_part, "select_scatter": _select_part,
 }  # fmt: skip
 
@@ -211,7 +214,10 @@ def _writes(nest: Nest, base: Value, source: Value, at: tuple, target: tuple) ->
     return Scatter(nest.node, nest.result, base, axes, value, target)
 
 
-def _is_small(source: Value, base: Value) -> bool:
-    """Whether a part is known to be small."""
+def _too_large(source: Value, base: Value) -> str:
+    """Why a part is not known to be small; empty if it is."""
     part, whole = product(shape_of(source)).as_int(), product(shape_of(base)).as_int()
-    return part is not None and whole is not None and part * SMALL_PART <= whole
+    if part is None or whole is None:
+        return VARIES
+    few = part * SMALL_PART <= whole
+    return "" if few else f"{part} of {whole} elements are too many to write by themselves"

@@ -18,10 +18,10 @@ from typing import TypeAlias
 
 from minitorch2.jit.ir.graph import Value
 from minitorch2.jit.ir.types import ScalarType
-from minitorch2.kernels.index import Index, constant, substitute, symbol
+from minitorch2.kernels.index import Index, substitute, symbol
 from minitorch2.kernels.lower.nests import Nest
-from minitorch2.kernels.schedule.assemble import Refused, assemble
-from minitorch2.kernels.schedule.frames import Frame, Place
+from minitorch2.kernels.schedule.assemble import assemble
+from minitorch2.kernels.schedule.frames import OTHER_ROW, Frame, Place, Refused, placed
 from minitorch2.kernels.schedule.hazards import check_places, check_writes
 from minitorch2.kernels.schedule.program import Program
 
@@ -61,10 +61,8 @@ class Loops:
 
     def __init__(self, program: Program, frame: Frame):
         self.program, self.frame = program, frame
-        turning = tuple(axis for axis in frame.column_axes() if axis[1] != constant(1))
-        columns = turning or frame.column_axes()[:1]
+        rows, columns = frame.row_loops(), frame.column_loops()
         again = {name: f"l{number}" for number, (name, _) in enumerate(columns)}
-        rows = [axis for axis in frame.row_axes() if axis[1] != constant(1)]
         renamed = [(again[name], extent) for name, extent in columns]
         self.ranges = dict([*rows, *columns, *renamed])
         self.wide = frame.renamed(again)  # the loops that store every element of a row
@@ -102,7 +100,7 @@ class Loops:
             if maker is None:
                 continue
             if maker.reducer:
-                raise Refused("it reads a reduction's result at another row")
+                raise Refused(OTHER_ROW)
             pending += self.sources_of(maker, element)
         return {element for element in seen if element[0] not in made}
 
@@ -110,7 +108,7 @@ class Loops:
         """The element of a reduction that is folded at each row."""
         found = self.folds.get(nest.result)
         if found is None:
-            place = checked(self.place(nest))
+            place = placed(self.place(nest))
             index = tuple(substitute(part, place.axes, self.ranges) for part in nest.output)
             found = self.folds[nest.result] = (nest.result, index)
             self.sources[found] = tuple(self.read(nest, place.axes))
@@ -119,9 +117,9 @@ class Loops:
     def stores(self, stored: Iterable[Nest]) -> Iterator[Element]:
         """The elements that each turn stores."""
         for nest in stored:
-            place = checked(self.place(nest))
+            place = placed(self.place(nest))
             if self.frame.reduced and not nest.reducer and place.level == "full":
-                place = checked(self.wide.place(nest))
+                place = placed(self.wide.place(nest))
             yield (
                 nest.result,
                 tuple(substitute(part, place.axes, self.ranges) for part in nest.output),
@@ -159,10 +157,3 @@ class Loops:
     def at(self, value: Value, index: tuple[Index, ...]) -> Index:
         """The place of an element in memory, loop variables named by depth."""
         return substitute(self.program.layout(value).at(index), self.depths, {})
-
-
-def checked(place: Place | None) -> Place:
-    """A place in the loops; Refused where there is none."""
-    if place is None:
-        raise Refused("its shape does not fit the loops")
-    return place

@@ -234,6 +234,26 @@ def test_gradients_pass_through():
 
 def test_only_a_small_slice_is_a_step_of_its_own(monkeypatch):
     monkeypatch.setattr(reinplace, "SMALL_PART", 1000)
-    result, given, said = told(a_slice)
-    compare(a_slice, result, given)
-    assert said == []
+    for step in (a_slice, every_third, one):
+        result, given, said = told(step)
+        compare(step, result, given)
+        [reason] = said
+        assert "is not written in place: " in reason and " of 768 elements are too many" in reason
+
+
+@pytest.mark.parametrize("step", [a_slice, every_third, one])
+def test_a_part_whose_size_varies_says_so(step):
+    """Whether it is small is not known."""
+
+    def inputs(batch):
+        torch.manual_seed(0)
+        return torch.randn(batch, 32, 6), torch.tensor(0), torch.randn(batch, 2, 6)
+
+    compiled, events = torch.compile(step, fullgraph=True), []
+    compiled(*inputs(4))
+    with subscribe(events.append):
+        given, expected = inputs(5), inputs(5)
+        torch.testing.assert_close(compiled(*given), step(*expected), rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(given, expected)
+    [reason] = [text for e in events if e.stage == "loops.fused" for text in e.facts["in_place"]]
+    assert "is not written in place: its size varies" in reason
