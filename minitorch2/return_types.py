@@ -18,22 +18,18 @@ from collections.abc import Iterable
 from operator import itemgetter
 from typing import Any, ClassVar
 
-_PAIR = "values indices"
-
-# The name of a function, and those of its results.
+# The names of what functions return that are no rows; a row's signature says its own.
 _NAMES = {
-    "max": _PAIR, "min": _PAIR, "sort": _PAIR, "topk": _PAIR, "median": _PAIR, "nanmedian": _PAIR,
-    "mode": _PAIR, "kthvalue": _PAIR, "cummax": _PAIR, "cummin": _PAIR,
-    "aminmax": "min max", "frexp": "mantissa exponent", "geqrf": "a tau",
-    "histogram": "hist bin_edges", "histogramdd": "hist bin_edges",
-    "linalg_cholesky_ex": "L info", "linalg_eig": "eigenvalues eigenvectors",
-    "linalg_eigh": "eigenvalues eigenvectors", "linalg_inv_ex": "inverse info",
-    "linalg_ldl_factor": "LD pivots", "linalg_ldl_factor_ex": "LD pivots info",
+    "max": "values indices", "min": "values indices", "median": "values indices",
+    "nanmedian": "values indices", "geqrf": "a tau", "histogram": "hist bin_edges",
+    "histogramdd": "hist bin_edges", "linalg_cholesky_ex": "L info",
+    "linalg_inv_ex": "inverse info", "linalg_ldl_factor": "LD pivots",
+    "linalg_ldl_factor_ex": "LD pivots info",
     "linalg_lstsq": "solution residuals rank singular_values", "linalg_lu": "P L U",
     "linalg_lu_factor": "LU pivots", "linalg_lu_factor_ex": "LU pivots info",
-    "linalg_qr": "Q R", "linalg_slogdet": "sign logabsdet", "linalg_solve_ex": "result info",
-    "linalg_svd": "U S Vh", "lu_unpack": "P L U", "qr": "Q R", "slogdet": "sign logabsdet",
-    "svd": "U S V", "triangular_solve": "solution cloned_coefficient",
+    "linalg_solve_ex": "result info", "lu_unpack": "P L U", "qr": "Q R",
+    "slogdet": "sign logabsdet", "svd": "U S V",
+    "triangular_solve": "solution cloned_coefficient",
 }  # fmt: skip
 
 
@@ -88,12 +84,22 @@ def _made(name: str, fields: tuple[str, ...]) -> Any:
     return type(name, (Results,), {**attributes, **counts, **where})
 
 
-TYPES: dict[str, Any] = {name: _made(name, tuple(each.split())) for name, each in _NAMES.items()}
-globals().update(TYPES)
-all_return_types = list(TYPES.values())
+TYPES: dict[str, Any] = {}
+all_return_types: list[Any] = []
 __all__ = ["all_return_types"]
+
+
+def defined(name: str, fields: tuple[str, ...]) -> Any:
+    """The class of what a function returns, by the names of its results: one more of this file."""
+    made = TYPES[name] = globals()[name] = _made(name, fields)
+    all_return_types.append(made)
+    return made
 
 
 def of(name: str) -> Any:
     """The class of what a function returns."""
     return TYPES[name]
+
+
+for _name, _fields in _NAMES.items():
+    defined(_name, tuple(_fields.split()))

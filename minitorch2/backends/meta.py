@@ -10,8 +10,14 @@ from typing import Any
 
 from minitorch2 import dispatch
 from minitorch2.devices import META
-from minitorch2.layouts import Layout, column_major
-from minitorch2.ops.infer import infer, pointwise_layout, pointwise_tensors, shown_dtype
+from minitorch2.layouts import Layout
+from minitorch2.ops.infer import (
+    infer,
+    own_layout,
+    pointwise_layout,
+    pointwise_tensors,
+    shown_dtype,
+)
 from minitorch2.ops.table import Meta, Op
 from minitorch2.tensors import Tensor, fake_tensor
 
@@ -49,14 +55,9 @@ def device_of(op: Op, args: tuple) -> Any:
 
 def result_layout(op: Op, args: tuple, meta: Meta, at: int = 0) -> Layout | None:
     """The layout of the fresh result `at`; None is contiguous."""
-    if at in op.columns:
-        return column_major(meta.shape)
-    if op.lays is not None:
-        return op.lays(args[0].layout, meta.shape, *args[1:])
-    if op.keeps:
-        return pointwise_layout(meta.shape, [args[0].layout])
-    if op.kind != "pointwise":
-        return None
+    layout = own_layout(op, args, meta.shape, at)
+    if layout is not None or op.kind != "pointwise":
+        return layout
     return pointwise_layout(meta.shape, [t.layout for t in pointwise_tensors(op, args)])
 
 

@@ -19,13 +19,14 @@ from minitorch2.backends import (
 from minitorch2.backends.quiet import restore, silence
 from minitorch2.dtypes import FLOATING, INTEGER, float32, float64
 from minitorch2.errors import DimensionError, Mt2Error, OperationError
-from minitorch2.layouts import MOST_VIEWS, Layout, check_inside, column_major, row_major
+from minitorch2.layouts import MOST_VIEWS, Layout, check_inside, row_major
 from minitorch2.ops.infer import (
     LEAST,
     MOST,
     check_operand,
     describe,
     infer_pointwise,
+    own_layout,
     pointwise_dtypes,
     pointwise_layout,
     shown_dtype,
@@ -114,12 +115,9 @@ def _view_of(layout: Layout, op: Op, arguments: tuple) -> Layout:
 
 def finished(op: Op, args: tuple, array: Any, at: int = 0) -> numpy.ndarray:
     """The result `at` with the strides torch gives it: row-major, or as the row says."""
-    if at in op.columns:
-        return laid_out(array, column_major(array.shape))
-    if op.lays is not None:
-        return laid_out(array, op.lays(args[0].layout, array.shape, *args[1:]))
-    if op.keeps:
-        return laid_out(array, pointwise_layout(array.shape, [args[0].layout]))
+    layout = own_layout(op, args, array.shape, at)
+    if layout is not None:
+        return laid_out(array, layout)
     usual = array.flags.c_contiguous or op.effects == "data_dependent"  # nonzero: by columns
     return array if usual else array.copy(order="C")
 

@@ -21,7 +21,7 @@ from minitorch2.errors import (
     OperationError,
     UnsupportedDtype,
 )
-from minitorch2.layouts import Layout, broadcast_shapes, contiguous, normalize_dims
+from minitorch2.layouts import Layout, broadcast_shapes, column_major, contiguous, normalize_dims
 from minitorch2.ops.signature import must_be_tensor
 from minitorch2.ops.table import Meta, Op
 
@@ -210,6 +210,15 @@ def _broadcast_strides(layout: Layout, shape: tuple[int, ...]) -> list[int]:
     added = len(shape) - len(layout.shape)
     triples = zip(layout.shape, layout.strides, shape[added:], strict=True)
     return [0] * added + [0 if size == 1 != whole else stride for size, stride, whole in triples]
+
+
+def own_layout(op: Op, args: Sequence[Any], shape: Sequence[int], at: int = 0) -> Layout | None:
+    """The layout that a row gives its result `at`; None where the row says nothing of it."""
+    if at in op.columns:
+        return column_major(tuple(shape))
+    if op.lays is not None:
+        return op.lays(args[0].layout, shape, *args[1:])
+    return pointwise_layout(tuple(shape), [args[0].layout]) if op.keeps else None
 
 
 def _stride_order(shape: tuple[int, ...], operands: list[list[int]]) -> list[int]:

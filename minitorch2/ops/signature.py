@@ -50,12 +50,16 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A parsed schema line; `text` is the line itself, `returns` the result types."""
+    """A parsed schema line; `text` is the line itself, `returns` the result types.
+
+    `result_names`: those of several results, where the line names them.
+    """
 
     name: str
     parameters: tuple[Parameter, ...]
     returns: tuple[str, ...]
     text: str
+    result_names: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -95,8 +99,15 @@ def parse_signature(text: str) -> Signature:
             )
         )
     results = _split(result[1:-1]) if result.startswith("(") else [result]
-    types = tuple(part.split()[0] for part in results if part)
-    return Signature(name, tuple(parameters), types, text)
+    words = [part.split() for part in results if part]
+    named = len(words) > 1 and all(len(each) == 2 for each in words)
+    return Signature(
+        name,
+        tuple(parameters),
+        tuple(each[0] for each in words),
+        text,
+        tuple(each[1] for each in words) if named else (),
+    )
 
 
 def _split(text: str) -> list[str]:

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from minitorch2 import return_types
 from minitorch2.dtypes import dtype
 from minitorch2.errors import DtypeError, UnsupportedDtype
 from minitorch2.ops.signature import Signature, make_function, parse_signature
@@ -186,6 +187,9 @@ def defop(signature: str, kind: str, **fields: Any) -> Op:
         if "accepts" not in fields:
             op.accepts = "bifce"
     op.torch = op.torch or ("torch." if op.function else "torch.Tensor.") + parsed.name
+    public = op.torch.removeprefix("torch.").replace(".", "_") == op.name
+    if parsed.result_names and public:
+        return_types.defined(op.name, parsed.result_names)
     return add_row(op)
 
 

@@ -257,3 +257,12 @@ def test_refusals(name):
             REFUSED[name](library)
         kinds.append(caught.value)
     assert isinstance(kinds[1], type(kinds[0]))
+
+
+def test_results_have_the_names_that_torch_gives_them():
+    """Those of rows are in their signatures, the others in a list; none is ours alone."""
+    ours = minitorch2.return_types.TYPES
+    assert {"sort", "topk", "linalg_svd", "max"} <= set(ours) and len(ours) > 30
+    for name, made in ours.items():
+        assert made._fields == getattr(torch.return_types, name).__match_args__, name
+    assert minitorch2.return_types.all_return_types == list(ours.values())
