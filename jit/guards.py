@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import builtins
 import itertools
+import keyword
 import linecache
 import re
 import weakref
@@ -204,7 +205,7 @@ class GuardSet:
             names = [writer.source(source, body) for source in guard.sources]
             objects = {name: writer.bind(thing, name) for name, thing in guard.objects}
             test = _renamed(guard.test, objects).format(*names)
-            note = f"  # {guard.span}" if guard.span is not None else ""
+            note = comment(guard.span) if guard.span is not None else ""
             body.append(f"if {test}: return False{note}")
         parameters = signature_text(self.positional, self.keywords)
         lines = [f"def guard({parameters}):", "    try:"]
@@ -252,7 +253,7 @@ class FunctionWriter:
         hint = "".join(c if c.isalnum() else "_" for c in hint).strip("_") or "object"
         if hint[0].isdigit():
             hint = f"_{hint}"
-        if LOCALS.fullmatch(hint):
+        if LOCALS.fullmatch(hint) or keyword.iskeyword(hint):
             hint += "_object"
         name = hint
         for number in itertools.count(1):
@@ -277,7 +278,7 @@ class FunctionWriter:
         else:
             text = source.expression(lambda base: self.source(base, body))
             name = self.local(f"v{len(self._names)}")
-            body.append(f"{name} = {text}  # {source}")
+            body.append(f"{name} = {text}{comment(source)}")
         self._names[source] = name
         return name
 
@@ -286,6 +287,11 @@ def _renamed(test: str, objects: dict[str, str]) -> str:
     for name, text in objects.items():
         test = test.replace(f"<{name}>", text)
     return test
+
+
+def comment(said: Any) -> str:
+    """A comment behind a statement; names of files and keys of dicts may have several lines."""
+    return f"  # {' '.join(str(said).splitlines())}"
 
 
 def signature_text(positional: tuple[str, ...], keywords: tuple[str, ...]) -> str:

@@ -341,6 +341,14 @@ class Emitter:
         self._memory.add(id(memory))
         return not seen
 
+    def called(self, value: Value, method: str) -> str:
+        """A call of a method of a native class, of the instance of which the value is a part."""
+        outer = getattr(value, "outer", None)
+        if outer is None:
+            return f"{self.value(value)}.{method}()"
+        base = value.python_type()
+        return f"{self.object(base, base.__name__)}.{method}({self.value(outer)})"
+
     def key(self, key: Any) -> str:
         """The key of a dict entry."""
         return self.value(key.value if isinstance(key, Key) else Constant(key))

@@ -60,7 +60,6 @@ from minitorch2.jit.capture.values.sequences import (
 )
 from minitorch2.jit.capture.values.sets import SetValue
 from minitorch2.jit.shapes.symbolic_size import SymbolicSize
-from minitorch2.ops.table import Op
 from minitorch2.tensors import Size, Tensor
 
 if TYPE_CHECKING:
@@ -112,7 +111,7 @@ def wrap(machine: Machine, object: Any, source: Source) -> Value:
     if isinstance(object, types.ModuleType):
         state.guard_identity(source, object)
         return ModuleValue(object, source)
-    if isinstance(object, NATIVE_CALLABLES) or isinstance(getattr(object, "op", None), Op):
+    if isinstance(object, NATIVE_CALLABLES):
         return _native(machine, object, source)
     state.guard_type(source, kind)
     if isinstance(object, tuple) and is_plain_tuple(kind):
@@ -187,8 +186,8 @@ def _container(machine: Machine, object: Any, source: Source) -> Value:
 
 
 def _dict(machine: Machine, object: dict, source: Source, base: type | None = None) -> Value:
-    entries: dict[Any, Value] = {}
-    value = DictValue(entries, source, base or type(object))
+    value = DictValue({}, source, base or type(object))
+    entries = value.entries
     machine.state.remember(object, value)
     for key, item in dict.items(object):
         if is_constant(key):

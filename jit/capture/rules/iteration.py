@@ -1,40 +1,71 @@
 """The iterators of the builtins and of itertools.
 
-In: the values of a call. Out: an iterator, written as a Python generator over values, so that it
-computes no more than the program asks for. What they are made of is looked at when they are made.
+In: the values of a call. Out: an iterator: Python's own over values, so that it computes no more
+than the program asks for, and goes on after an exception where Python's does. What they are made of
+is looked at when they are made.
 
 Source: the `itertools` module's documentation.
 """
 
 from __future__ import annotations
 
+import collections
+import functools
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture import protocols
 from minitorch2.jit.capture.rules.builtins import Rule, is_none
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
 from minitorch2.jit.capture.values.constants import Constant
-from minitorch2.jit.capture.values.iterators import Combined, IteratorValue, Numbered
+from minitorch2.jit.capture.values.deques import DequeValue, DequeWalk
+from minitorch2.jit.capture.values.instance_dicts import InstanceDict
+from minitorch2.jit.capture.values.iterators import Backwards, Combined, IteratorValue, Numbered
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.objects import ObjectValue
 from minitorch2.jit.capture.values.sequences import SequenceValue, TupleValue
-from minitorch2.jit.capture.values.views import KINDS, DictView
+from minitorch2.jit.capture.values.views import DictView
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
 
 
-def each(machine: Machine, iterator: Value) -> Iterator[Value]:
+class Each(Iterator[Value]):
     """The items of an iterator."""
-    while (item := machine.advance_iterator(iterator)) is not None:
-        yield item
+
+    __slots__ = ("machine", "iterator")
+
+    def __init__(self, machine: Machine, iterator: Value):
+        self.machine, self.iterator = machine, iterator
+
+    def __next__(self) -> Value:
+        item = self.machine.advance_iterator(self.iterator)
+        if item is None:
+            raise StopIteration
+        return item
+
+
+class Later(Iterable[Value]):
+    """The items of an iterable, of which the iterator is made when it is asked for."""
+
+    __slots__ = ("machine", "value")
+
+    def __init__(self, machine: Machine, value: Value):
+        self.machine, self.value = machine, value
+
+    def __iter__(self) -> Iterator[Value]:
+        return over(self.machine, self.value)
 
 
 def over(machine: Machine, value: Value) -> Iterator[Value]:
     """The items of an iterable, of which the iterator is made now."""
-    return each(machine, machine.iterator(value))
+    return Each(machine, machine.iterator(value))
+
+
+def row(items: Iterable[Value]) -> Value:
+    """A tuple."""
+    return TupleValue(list(items))
 
 
 def known(machine: Machine, value: Value) -> Any:
@@ -54,52 +85,19 @@ def _enumerate(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
 def _zip(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     strict = "strict" in kwargs and machine.truth(kwargs["strict"])
     iterators = [machine.iterator(argument) for argument in args]
-
-    def steps() -> Iterator[Value]:
-        while iterators:
-            items = []
-            for place, iterator in enumerate(iterators):
-                item = machine.advance_iterator(iterator)
-                if item is None:
-                    if strict:
-                        _check_lengths(machine, iterators, place)
-                    return
-                items.append(item)
-            yield TupleValue(items)
-
-    return IteratorValue(Combined(steps(), zip, iterators, strict), zip)
-
-
-def _check_lengths(machine: Machine, iterators: list[Value], place: int) -> None:
-    if place:
-        text = f"zip() argument {place + 1} is shorter than argument" + (
-            " 1" if place == 1 else f"s 1-{place}"
-        )
-        machine.raise_(ValueError, text)
-    for index, other in enumerate(iterators[1:], 2):
-        if machine.advance_iterator(other) is not None:
-            text = f"zip() argument {index} is longer than argument" + (
-                " 1" if index == 2 else f"s 1-{index - 1}"
-            )
-            machine.raise_(ValueError, text)
+    rows = zip(*(Each(machine, iterator) for iterator in iterators), strict=strict)
+    return IteratorValue(Combined(machine, map(row, rows), zip, iterators, strict), zip)
 
 
 def _map(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     if len(args) < 2:
         machine.type_error("map() must have at least two arguments.")
     iterators = [machine.iterator(argument) for argument in args[1:]]
-
-    def steps() -> Iterator[Value]:
-        while True:
-            items = []
-            for iterator in iterators:
-                item = machine.advance_iterator(iterator)
-                if item is None:
-                    return
-                items.append(item)
-            yield machine.call(args[0], items, {})
-
-    return IteratorValue(Combined(steps(), map, [args[0], *iterators]), map)
+    steps = map(
+        lambda *items: machine.call(args[0], list(items), {}),
+        *(Each(machine, iterator) for iterator in iterators),
+    )
+    return IteratorValue(Combined(machine, steps, map, [args[0], *iterators]), map)
 
 
 def _tester(machine: Machine, function: Value) -> Callable[[Value], bool]:
@@ -111,8 +109,8 @@ def _tester(machine: Machine, function: Value) -> Callable[[Value], bool]:
 
 def _filter(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     keep, inner = _tester(machine, args[0]), machine.iterator(args[1])
-    steps = (item for item in each(machine, inner) if keep(item))
-    return IteratorValue(Combined(steps, filter, [args[0], inner]), filter)
+    steps = filter(keep, Each(machine, inner))
+    return IteratorValue(Combined(machine, steps, filter, [args[0], inner]), filter)
 
 
 def _reversed(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
@@ -124,13 +122,15 @@ def _reversed(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
         length = value.length(machine)
         keys = [Constant(index) for index in reversed(range(length))]
         return IteratorValue((value.get_item(machine, key) for key in keys), reversed)
+    if isinstance(value, DequeValue):
+        return IteratorValue(DequeWalk(machine, value, True), type(reversed(collections.deque())))
     if isinstance(value, SequenceValue):
         cls: type = type(reversed([])) if value.python_type() is list else reversed
-        return IteratorValue(iter(list(value.values)[::-1]), cls)
-    if isinstance(value, DictValue):
+        return IteratorValue(Backwards(value), cls)
+    if isinstance(value, DictValue | InstanceDict):
         value = DictView(value, "keys")
     if isinstance(value, DictView):
-        return machine.iterate_over(value.walk(machine, True), KINDS[value.kind][2])
+        return value.reversed(machine)
     if isinstance(value, Constant):
         items = machine.guarded(lambda: list(reversed(value.value)))
         return machine.iterate_over([machine.from_python(item) for item in items])
@@ -141,13 +141,13 @@ def _reversed(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
 
 
 def _chain(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    steps = (item for argument in args for item in over(machine, argument))
+    steps = itertools.chain(*(Later(machine, argument) for argument in args))
     return IteratorValue(steps, itertools.chain)
 
 
 def _from_iterable(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    outer = over(machine, args[0])
-    steps = (item for argument in outer for item in over(machine, argument))
+    parts = map(functools.partial(Later, machine), over(machine, args[0]))
+    steps = itertools.chain.from_iterable(parts)
     return IteratorValue(steps, itertools.chain)
 
 
@@ -161,14 +161,14 @@ def _product(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     repeat = known(machine, kwargs["repeat"]) if "repeat" in kwargs else 1
     lists = [machine.items(argument) for argument in args]
     found = itertools.product(*lists, repeat=repeat)
-    return IteratorValue((TupleValue(list(items)) for items in found), itertools.product)
+    return IteratorValue(map(row, found), itertools.product)
 
 
 def _arranged(cls: type) -> Rule:
     def apply(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
         counts = [known(machine, value) for value in [*args[1:], *kwargs.values()]]
         found = machine.guarded(cls, machine.items(args[0]), *counts)
-        return IteratorValue((TupleValue(list(items)) for items in found), cls)
+        return IteratorValue(map(row, found), cls)
 
     return apply
 
@@ -182,7 +182,7 @@ def _count(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     plain = [known(machine, argument) for argument in args]
     named = {name: known(machine, value) for name, value in kwargs.items()}
     numbers = machine.guarded(lambda: itertools.count(*plain, **named))
-    return IteratorValue((Constant(number) for number in numbers), itertools.count)
+    return IteratorValue(map(Constant, numbers), itertools.count)
 
 
 def _cycle(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
@@ -195,20 +195,13 @@ def _accumulate(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     items = over(machine, args[0])
     plain = is_none(machine, function)
 
-    def steps() -> Iterator[Value]:
-        total = None if is_none(machine, start) else start
-        if total is not None:
-            yield total
-        for item in items:
-            if total is None:
-                total = item
-            elif plain:
-                total = protocols.binary(machine, "+", total, item)
-            else:
-                total = machine.call(function, [total, item], {})
-            yield total
+    def add(total: Value, item: Value) -> Value:
+        if plain:
+            return protocols.binary(machine, "+", total, item)
+        return machine.call(function, [total, item], {})
 
-    return IteratorValue(steps(), itertools.accumulate)
+    first = None if is_none(machine, start) else start
+    return IteratorValue(itertools.accumulate(items, add, initial=first), itertools.accumulate)
 
 
 def _testing(cls: type, choose: Callable) -> Rule:
@@ -227,25 +220,29 @@ def _called(machine: Machine, args: Arguments) -> Callable[[Value], bool]:
 
 def _starmap(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     items = over(machine, args[1])
-    steps = (machine.call(args[0], machine.items(item), {}) for item in items)
+
+    def apply(item: Value) -> Value:
+        return machine.call(args[0], machine.items(item), {})
+
+    steps = map(apply, items)  # no generator: it would end at an exception
     return IteratorValue(steps, itertools.starmap)
 
 
 def _compress(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     data, wanted = over(machine, args[0]), over(machine, args[1])
-    pairs = zip(data, wanted, strict=False)
-    return IteratorValue((item for item, keep in pairs if machine.truth(keep)), itertools.compress)
+    steps = itertools.compress(data, map(machine.truth, wanted))
+    return IteratorValue(steps, itertools.compress)
 
 
 def _pairwise(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     pairs = itertools.pairwise(over(machine, args[0]))
-    return IteratorValue((TupleValue(list(pair)) for pair in pairs), itertools.pairwise)
+    return IteratorValue(map(row, pairs), itertools.pairwise)
 
 
 def _zip_longest(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     fill = kwargs.get("fillvalue", Constant(None))
     rows = itertools.zip_longest(*(over(machine, item) for item in args), fillvalue=fill)
-    return IteratorValue((TupleValue(list(row)) for row in rows), itertools.zip_longest)
+    return IteratorValue(map(row, rows), itertools.zip_longest)
 
 
 def _groupby(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
@@ -267,11 +264,10 @@ def _groupby(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     def key(item: Value) -> Compared:
         return Compared(item if plain else machine.call(function, [item], {}))
 
-    def steps() -> Iterator[Value]:
-        for found, group in itertools.groupby(items, key):
-            yield TupleValue([found.value, IteratorValue(group, GROUPER)])
+    def pair(found: tuple[Compared, Iterator[Value]]) -> Value:
+        return TupleValue([found[0].value, IteratorValue(found[1], GROUPER)])
 
-    return IteratorValue(steps(), itertools.groupby)
+    return IteratorValue(map(pair, itertools.groupby(items, key)), itertools.groupby)
 
 
 GROUPER: type = type(next(itertools.groupby("a"))[1])
@@ -284,7 +280,7 @@ def _batched(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     if strict:
         machine.stop("unknown-call", "itertools.batched(strict=True)")
     rows = machine.guarded(BATCHED, over(machine, args[0]), count)
-    return IteratorValue((TupleValue(list(row)) for row in rows), BATCHED)
+    return IteratorValue(map(row, rows), BATCHED)
 
 
 def tee(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:

@@ -7,7 +7,8 @@ from outside are recorded one by one.
 from __future__ import annotations
 
 import collections
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from minitorch2.jit.capture.source import Source
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value, native_attribute
@@ -16,6 +17,28 @@ from minitorch2.jit.capture.values.sequences import SequenceValue, SliceValue
 if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
     from minitorch2.jit.capture.interpreter import Machine
+
+
+class DequeWalk(Iterator[Value]):
+    """The steps through a deque, or backwards, until it is changed."""
+
+    __slots__ = ("machine", "owner", "backwards", "places", "seen")
+
+    def __init__(self, machine: Machine, owner: DequeValue, backwards: bool = False):
+        self.machine, self.owner, self.seen = machine, owner, owner.changes
+        self.backwards, self.places = backwards, list(range(len(owner.values)))
+        if not backwards:
+            self.places.reverse()
+
+    def __next__(self) -> Value:
+        if self.backwards and not self.places:
+            raise StopIteration
+        if self.owner.changes != self.seen:
+            self.places.clear()
+            self.machine.raise_(RuntimeError, "deque mutated during iteration")
+        if not self.places:
+            raise StopIteration
+        return self.owner.values[self.places.pop()]
 
 
 class DequeValue(SequenceValue):
@@ -78,15 +101,7 @@ class DequeValue(SequenceValue):
         return self
 
     def iterator(self, machine: Machine) -> Value:
-        def steps() -> Any:
-            seen = self.changes
-            for item in [*self.values, None]:
-                if self.changes != seen:
-                    machine.raise_(RuntimeError, "deque mutated during iteration")
-                if item is not None:
-                    yield item
-
-        return machine.iterate_over(steps(), type(iter(collections.deque())))
+        return machine.iterate_over(DequeWalk(machine, self), type(iter(collections.deque())))
 
     def get_attribute(self, machine: Machine, name: str) -> Value:
         if name == "maxlen":
@@ -142,7 +157,7 @@ class DequeValue(SequenceValue):
             self._init(machine, args, kwargs)
         else:
             return None
-        self.changes += 1
+        self.changes += name != "reverse"  # which an iterator does not mind
         return result
 
     def _remove(self, machine: Machine, item: Value) -> None:

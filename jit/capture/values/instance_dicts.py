@@ -86,13 +86,29 @@ class InstanceDict(Value):
                 names.pop(name, None)
             else:
                 names.setdefault(name)
-        return list(names)
+        return [*(name for name in names if name not in owner.added), *owner.added]
 
     def length(self, machine: Machine) -> int:
         return len(self.names(machine))
 
     def truth(self, machine: Machine) -> bool:
         return bool(self.names(machine))
+
+    def table(self, machine: Machine) -> dict[str, None]:
+        """The keys there are now."""
+        return dict.fromkeys(self.names(machine))
+
+    def entry(self, machine: Machine, key: str) -> tuple[Value, Value]:
+        """A key as a value, and what stands under it."""
+        found = self.owner.own(machine, key)
+        assert found is not None
+        return machine.from_python(key), found
+
+    def changed(self, machine: Machine, size: int) -> None:
+        """Other keys than at the beginning of an iteration."""
+        if self.length(machine) != size:
+            machine.raise_(RuntimeError, "dictionary changed size during iteration")
+        machine.stop("unknown-operation", "an iteration over a dict whose keys changed meanwhile")
 
     def iterator(self, machine: Machine) -> Value:
         return DictView(self, "keys").iterator(machine)

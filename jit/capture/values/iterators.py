@@ -60,11 +60,27 @@ class Walk(Steps):
         return self.sequence.values[self.index - 1]
 
     def emit(self, emitter: Emitter, value: Value) -> str:
-        items = "()" if self.ended else emitter.value(self.sequence)
-        name = emitter.assign(value, f"iter({items})")
+        items = "iter(())" if self.ended else emitter.called(self.sequence, "__iter__")
+        name = emitter.assign(value, items)
         if self.index and not self.ended:
             emitter.lines.append(f"{name}.__setstate__({self.index})")
         return name
+
+
+class Backwards(Iterator[Value]):
+    """The steps of `reversed` over a list or tuple, from where its end was to its beginning."""
+
+    __slots__ = ("sequence", "index")
+
+    def __init__(self, sequence: SequenceValue):
+        self.sequence, self.index = sequence, len(sequence.values) - 1
+
+    def __next__(self) -> Value:
+        if not 0 <= self.index < len(self.sequence.values):
+            self.index = -1
+            raise StopIteration
+        self.index -= 1
+        return self.sequence.values[self.index + 1]
 
 
 class Passed(Steps):
@@ -120,13 +136,20 @@ class Numbered(Steps):
 class Combined(Steps):
     """The steps of `zip`, `map` and `filter`: what they are made of is all they know."""
 
-    __slots__ = ("steps", "cls", "parts", "strict")
+    __slots__ = ("machine", "steps", "cls", "parts", "strict")
 
-    def __init__(self, steps: Iterator[Value], cls: type, parts: list[Value], strict: bool = False):
-        self.steps, self.cls, self.parts, self.strict = steps, cls, parts, strict
+    def __init__(
+        self, machine: Machine, steps: Iterator[Value], cls: type, parts: list[Value],
+        strict: bool = False,
+    ):  # fmt: skip
+        self.machine, self.steps = machine, steps
+        self.cls, self.parts, self.strict = cls, parts, strict
 
     def __next__(self) -> Value:
-        return next(self.steps)
+        found = self.machine.guarded(next, self.steps, None)  # zip may find the lengths wrong
+        if found is None:
+            raise StopIteration
+        return found
 
     def emit(self, emitter: Emitter, value: Value) -> str:
         inside = ", ".join(emitter.value(part) for part in self.parts)

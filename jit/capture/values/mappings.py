@@ -23,7 +23,7 @@ from minitorch2.jit.capture.values.keys import (
     key_text,
     key_value,
 )
-from minitorch2.jit.capture.values.views import KINDS, DictView
+from minitorch2.jit.capture.values.views import DictView
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
@@ -46,7 +46,8 @@ class DictValue(Value):
         factory: Value | None = None,
     ):
         super().__init__(source)
-        self.entries = entries
+        ordered = issubclass(cls, collections.OrderedDict)
+        self.entries = collections.OrderedDict(entries) if ordered else entries
         self.cls = cls
         self.factory = factory
         self.original = tuple(entries) if source is not None else ()
@@ -132,6 +133,18 @@ class DictValue(Value):
     def keys(self, machine: Machine) -> list[Value]:
         self.all_keys(machine)
         return [key_value(machine, key) for key in self.entries]
+
+    def table(self, machine: Machine) -> dict[Any, Value]:
+        """The entries, all of which are looked at."""
+        self.all_keys(machine)
+        return self.entries
+
+    def entry(self, machine: Machine, key: Any) -> tuple[Value, Value]:
+        """A key as a value, and what stands under it."""
+        return key_value(machine, key), self.entries[key]
+
+    def changed(self, machine: Machine, size: int) -> None:
+        """Other keys than at the beginning of an iteration: Python says what comes of it."""
 
     def iterator(self, machine: Machine) -> Value:
         return DictView(self, "keys").iterator(machine)
@@ -297,7 +310,7 @@ def _viewing(name: str) -> Any:
 
 
 def _reversed(self: DictValue, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    return machine.iterate_over(DictView(self, "keys").walk(machine, True), KINDS["keys"][2])
+    return DictView(self, "keys").reversed(machine)
 
 
 def _missing(self: DictValue, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
@@ -319,13 +332,7 @@ def _move_to_end(self: DictValue, machine: Machine, args: Arguments, kwargs: Key
     if self.find(machine, machine.real(args[0])) is None:
         raise machine.raising(KeyError, [args[0]])
     self.all_keys(machine)
-    key = machine.key(args[0])
-    value = self.entries.pop(key)
-    rest = {} if last else dict(self.entries)
-    if not last:
-        self.entries.clear()
-    self.entries[key] = value
-    self.entries.update(rest)
+    self.entries.move_to_end(machine.key(args[0]), last)  # type: ignore[attr-defined]
     machine.state.effects.call(self, "move_to_end", args[0], machine.from_python(last))
     return machine.from_python(None)
 

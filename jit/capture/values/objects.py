@@ -39,13 +39,14 @@ def is_user_class(cls: type) -> bool:
 class ObjectValue(Value):
     """An instance; `attributes` overlays the instance dict (None: deleted)."""
 
-    __slots__ = ("cls", "object", "attributes", "native")
+    __slots__ = ("cls", "object", "attributes", "added", "native")
 
     def __init__(self, cls: type, object: Any = None, source: Source | None = None):
         super().__init__(source)
         self.cls, self.object = cls, object
         self.native: Value | None = None  # see `containers`
         self.attributes: dict[str, Value | None] = {}
+        self.added: dict[str, None] = {}  # names that were not there, in their order
 
     def python_type(self) -> type:
         return self.cls
@@ -194,6 +195,11 @@ class ObjectValue(Value):
             slot = machine.class_lookup(self.cls, name)
             if slot is None or not isinstance(slot[1], SLOT):
                 machine.raise_(AttributeError, _no_place(self.cls, name, slot is not None))
+        if value is None:
+            self.added.pop(name, None)
+        elif self.own(machine, name, True) is None:
+            self.attributes.pop(name, None)
+            self.added[name] = None
         self.attributes[name] = value
         machine.state.effects.set_attribute(self, name, value)
 

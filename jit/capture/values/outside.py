@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from minitorch2.jit.capture.source import Call, ConstantSource, Render, Source, Step
 from minitorch2.jit.capture.values.base import Value
 from minitorch2.jit.capture.values.iterators import AnyIterator
-from minitorch2.jit.capture.values.objects import OpaqueValue
+from minitorch2.jit.capture.values.objects import ObjectValue, OpaqueValue
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
@@ -122,7 +122,10 @@ class OutsideIterator(AnyIterator):
         """Whether the captured program has changed what the iterator goes through."""
         targets = machine.state.effects.targets()
         if any(part is None for part in self.parts):  # a dict, nobody knows which
-            return any(issubclass(target.python_type(), dict) for target in targets)
+            return any(
+                isinstance(target, ObjectValue) or issubclass(target.python_type(), dict)
+                for target in targets
+            )
         held = [machine.state.by_id.get(id(part)) for part in self.parts]
         return any(target is value for target in targets for value in held)
 

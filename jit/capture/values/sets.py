@@ -7,7 +7,7 @@ done to it. One from outside is guarded as a whole, its order too once somebody 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.source import Source
@@ -35,6 +35,24 @@ INPLACE = {
     "__ior__": "update", "__iand__": "intersection_update", "__isub__": "difference_update",
     "__ixor__": "symmetric_difference_update",
 }  # fmt: skip
+
+
+class SetWalk(Iterator):
+    """The steps through a set: those of Python's own iterator over its keys."""
+
+    __slots__ = ("machine", "owner", "real")
+
+    def __init__(self, machine: Machine, owner: SetValue):
+        self.machine, self.owner, self.real = machine, owner, iter(owner.order)
+
+    def __next__(self) -> Value:
+        key = self.machine.guarded(next, self.real, END)
+        if key is END:
+            raise StopIteration
+        return self.owner.keys[key]
+
+
+END: Any = object()
 
 
 class SetValue(Value):
@@ -104,17 +122,8 @@ class SetValue(Value):
         return [self.keys[key] for key in self.order]
 
     def iterator(self, machine: Machine) -> Value:
-        items = self.ordered(machine)
-        size = len(items)
-
-        def steps() -> Any:
-            for item in [*items, None]:
-                if len(self.keys) != size:
-                    machine.raise_(RuntimeError, "Set changed size during iteration")
-                if item is not None:
-                    yield item
-
-        return machine.iterate_over(steps(), type(iter(set())))
+        self.ordered(machine)
+        return machine.iterate_over(SetWalk(machine, self), type(iter(set())))
 
     # ---- operators
 

@@ -5,11 +5,13 @@ In: the dict. Out: what it holds at the moment of asking; views of keys and item
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value, native_attribute
-from minitorch2.jit.capture.values.iterators import Passed
+from minitorch2.jit.capture.values.iterators import Steps, skipped
 from minitorch2.jit.capture.values.sequences import TupleValue
 from minitorch2.jit.capture.values.sets import OPERATORS, SetValue
 
@@ -32,6 +34,58 @@ VIEWS = (KINDS["keys"][0], KINDS["items"][0], set, frozenset)
 def _within(machine: Machine, items: Value, others: Value) -> bool:
     """Whether all items are among the others."""
     return all(others.contains(machine, machine.real(item)) for item in machine.items(items))
+
+
+END: Any = object()
+
+
+class DictWalk(Steps):
+    """The steps through a view. Python's own iterator over the entries says which comes next, and
+    what is wrong when the dict changed meanwhile."""
+
+    __slots__ = ("machine", "view", "backwards", "before", "real", "taken", "ended")
+
+    def __init__(self, machine: Machine, view: DictView, backwards: bool = False):
+        self.machine, self.view, self.backwards = machine, view, backwards
+        entries = view.owner.table(machine)
+        self.before = list(entries)
+        self.real: Iterator = reversed(entries) if backwards else iter(entries)
+        self.taken, self.ended = 0, False
+
+    def is_intact(self) -> bool:
+        """Whether an iterator that is made now comes to the same place."""
+        try:
+            rest = list(copy.copy(self.real))
+        except RuntimeError:
+            return False
+        keys = list(self.view.owner.table(self.machine))
+        if self.backwards:
+            keys.reverse()
+        return rest == keys[self.taken :] and sorted(map(id, keys)) == sorted(map(id, self.before))
+
+    def __next__(self) -> Value:
+        machine, owner = self.machine, self.view.owner
+        if self.ended:
+            raise StopIteration
+        if list(owner.table(machine)) != self.before:
+            owner.changed(machine, len(self.before))
+        key = machine.guarded(next, self.real, END)
+        if key is END:
+            self.ended = True
+            raise StopIteration
+        self.taken += 1
+        return self.view.item(machine, key)
+
+    def emit(self, emitter: Emitter, value: Value) -> str:
+        if not self.ended and not self.is_intact():
+            text = f"an iterator over changed {self.view.describe()}"
+            raise GraphBreak("unknown-object", text)
+        made = "reversed" if self.backwards else "iter"
+        name = emitter.assign(value, f"{made}({emitter.value(self.view)})")
+        if self.taken or self.ended:
+            skip = emitter.object(skipped, "skipped")
+            emitter.lines.append(f"{skip}({name}, {None if self.ended else self.taken})")
+        return name
 
 
 class DictView(Value):
@@ -82,21 +136,18 @@ class DictView(Value):
         return found is not None and machine.equal(found, item.values[1])
 
     def iterator(self, machine: Machine) -> Value:
-        size = self.length(machine)
-        steps = Passed(self.walk(machine), self, lambda: self.length(machine) == size)
-        return machine.iterate_over(steps, KINDS[self.kind][1])
+        return machine.iterate_over(DictWalk(machine, self), KINDS[self.kind][1])
 
-    def walk(self, machine: Machine, backwards: bool = False) -> Iterator[Value]:
-        """The items, one by one; RuntimeError in the program when the dict grows meanwhile."""
-        items = self.held(machine)
-        if backwards:
-            items.reverse()
-        size = len(items)
-        for item in [*items, None]:
-            if self.owner.length(machine) != size:
-                machine.raise_(RuntimeError, "dictionary changed size during iteration")
-            if item is not None:
-                yield item
+    def reversed(self, machine: Machine) -> Value:
+        """`reversed(view)`."""
+        return machine.iterate_over(DictWalk(machine, self, True), KINDS[self.kind][2])
+
+    def item(self, machine: Machine, key: Any) -> Value:
+        """What the view shows for a key that is there."""
+        name, value = self.owner.entry(machine, key)
+        if self.kind == "items":
+            return TupleValue([name, value])
+        return name if self.kind == "keys" else value
 
     def as_set(self, machine: Machine) -> SetValue | None:
         """The view as a set; None for values."""
@@ -140,4 +191,4 @@ class DictView(Value):
         return machine.special_method(self, name, args, kwargs)
 
     def emit(self, emitter: Emitter) -> str:
-        return f"{emitter.value(self.owner)}.{self.kind}()"
+        return emitter.called(self.owner, self.kind)

@@ -1,5 +1,7 @@
 """Code is used again exactly when what it read is unchanged, and says what changed."""
 
+import functools
+import keyword
 import threading
 
 import pytest
@@ -10,6 +12,7 @@ from tests.jit.capture.capturing import compiled, ones
 
 SCALE = 2
 X = ones(2, 3)
+CACHED = functools.lru_cache(lambda n: n + 1)
 
 
 def entries(run):
@@ -337,3 +340,28 @@ def test_a_comparison_of_a_float_that_varies_guards_its_answer():
                 assert repr(run(X, rate, floor)) == repr(fn(X, rate, floor)), (rate, floor)
     assert entries(run) <= 7
     assert "rate * 2" in "".join(map(str, run.recompiles))
+
+
+def test_functions_without_a_name_of_their_own():
+    global CACHED
+    run = compiled(lambda x: x * CACHED(2))
+    assert run(X).tolist()[0][0] == 3
+    kept, CACHED = CACHED, functools.cache(lambda n: n + 5)
+    try:
+        assert run(X).tolist()[0][0] == 7
+    finally:
+        CACHED = kept
+
+
+@pytest.mark.parametrize("name", [*keyword.kwlist, "v0", "guard", "print", "x", "a\nb", "1 b"])
+def test_any_name_of_a_function_and_of_its_file(name):
+    scope = {}
+    exec(compile("def made(x): return x + 1", f"<file\n{name}>", "exec"), scope)
+    made = functools.lru_cache(scope["made"])
+    made.__wrapped__.__name__ = made.__wrapped__.__qualname__ = name
+    table = {name: 2}
+    run = compiled(lambda x: x * made(table[name]))
+    assert run(X).tolist()[0][0] == 3 and run(X).tolist()[0][0] == 3
+    table[name] = 4
+    assert run(X).tolist()[0][0] == 5
+    assert entries(run) == 2
