@@ -5,6 +5,7 @@ In: [N, C, *]. Out: the same shape.
 Source: Ioffe & Szegedy 2015, Wu & He 2018, Ulyanov et al. 2016; torch.nn.
 """
 
+import warnings
 from typing import Any
 
 from minitorch2.creation import empty, ones, tensor, zeros
@@ -156,6 +157,9 @@ class _InstanceNorm(_ChannelNorm):
     def forward(self, input: Any) -> Any:
         self._check(input)
         single = input.ndim == self.ranks[0]
+        channels = input.shape[0 if single else 1]
+        if channels != self.num_features:
+            self._tell_channels(0 if single else 1, channels)
         found = F.instance_norm(
             input.unsqueeze(0) if single else input,
             self.running_mean,
@@ -167,6 +171,22 @@ class _InstanceNorm(_ChannelNorm):
             self.eps,
         )
         return found.squeeze(0) if single else found
+
+    def _tell_channels(self, dim: int, channels: int) -> None:
+        """An error where there are weights for each channel, else a warning."""
+        if self.affine:
+            raise ArgumentValueError(
+                f"{type(self).__name__}({self.num_features})",
+                f"expected input's size at dim={dim} to match num_features ({self.num_features}), "
+                f"but got: {channels}.",
+                "give num_features as many as there are channels",
+            )
+        warnings.warn(
+            f"input's size at dim={dim} does not match num_features. You can silence this warning "
+            "by not passing in num_features, which is not used because affine=False",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 class InstanceNorm1d(_InstanceNorm):

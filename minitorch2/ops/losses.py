@@ -61,8 +61,14 @@ def _nll_loss(input, target, weight, ignore_index, reduction):
             wrong,
             "give one class index for each prediction",
         )
+    if target.dtype not in (dtypes.int64, dtypes.uint8):
+        raise DtypeError(
+            f"nll_loss({describe_value(input)}, target {describe_value(target)})",
+            f"expected target dtype to be Long or Byte, but got {target.dtype}",
+            "convert: target.long()",
+        )
     keep = target != ignore_index
-    index = _op("where", keep, target, 0).unsqueeze(at)
+    index = _op("where", keep, target, 0).unsqueeze(at).to(dtypes.int64)
     loss = -_op("gather", input, at, index).squeeze(at)
     scale = keep.to(input.dtype)
     if weight is not None:

@@ -1,5 +1,7 @@
 """What torch refuses is refused here too: the same class of error, and torch's own words in it."""
 
+import warnings
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -81,6 +83,59 @@ CONVOLUTIONS = {
 }
 
 
+def loss(name, *shapes, **how):
+    """A program: the loss of ones of these shapes."""
+    return lambda t: getattr(t.nn.functional, name)(*(t.ones(shape) for shape in shapes), **how)
+
+
+LOSSES = {
+    "does not support non-positive values for delta": loss("huber_loss", [2], [2], delta=-1.0),
+    "0D or 1D target tensor expected": loss("cosine_embedding_loss", [2, 3], [2, 3], [2, 1]),
+    "1D target tensor expects 2D input": loss("cosine_embedding_loss", [3], [3], [3]),
+    "All input tensors should have same dimension": (
+        loss("margin_ranking_loss", [2, 3], [2, 3], [2])
+    ),
+    "expected to have the same number of dimensions, but got: anchor 2D, positive 2D, and nega": (
+        loss("triplet_margin_loss", [2, 3], [2, 3], [3])
+    ),
+    "margin must be greater than 0, got -1": loss("triplet_margin_loss", [2], [2], [2], margin=-1),
+    "margin must be greater than 0": (
+        loss("triplet_margin_with_distance_loss", [2, 3], [2, 3], [2, 3], margin=0)
+    ),
+    "only p == 1 and p == 2 supported": (
+        lambda t: t.nn.functional.multi_margin_loss(t.ones(2, 3), t.tensor([0, 1]), p=3)
+    ),
+    "inconsistent target size: [2] for input of size: [2, 3]": (
+        lambda t: t.nn.functional.multilabel_margin_loss(t.ones(2, 3), t.tensor([0, 1]))
+    ),
+    "var is of incorrect size": loss("gaussian_nll_loss", [2, 3], [2, 3], [5]),
+    "var has negative entry/entries": (
+        lambda t: t.nn.functional.gaussian_nll_loss(t.ones(2), t.ones(2), -t.ones(2))
+    ),
+    "expected target dtype to be Long or Byte, but got": (
+        lambda t: t.nn.functional.nll_loss(t.ones(2, 3), t.tensor([0, 1], dtype=t.int32))
+    ),
+}
+NORMS = {
+    "running_mean should contain 4 elements not 3": lambda t: t.nn.BatchNorm1d(3)(t.ones(2, 4)),
+    "running_mean must be defined in evaluation mode": (
+        lambda t: t.nn.functional.batch_norm(t.ones(2, 3), None, None)
+    ),
+    "weight should contain 3 elements not 2": (
+        lambda t: t.nn.functional.batch_norm(t.ones(2, 3), t.ones(3), t.ones(3), t.ones(2))
+    ),
+    "Expected more than 1 spatial element when training": (
+        lambda t: t.nn.InstanceNorm1d(3)(t.ones(2, 3, 1))
+    ),
+    "to match num_features (3), but got: 4.": (
+        lambda t: t.nn.InstanceNorm1d(3, affine=True)(t.ones(2, 4, 5))
+    ),
+    "Expected 3D or higher dimensionality": (
+        lambda t: t.nn.functional.local_response_norm(t.ones(2), 2)
+    ),
+}
+
+
 def refusal(library, program):
     """The builtin class of what is raised, and its text."""
     with pytest.raises(Exception) as caught:  # noqa: PT011 - whatever torch raises
@@ -122,3 +177,38 @@ def test_sizes_that_do_not_fit():
         ),
     ):
         agree(words, lambda t, a=first, b=second: t.ones(a) + t.ones(b))
+
+
+@pytest.mark.parametrize("words", LOSSES)
+def test_losses(words):
+    agree(words, LOSSES[words])
+
+
+@pytest.mark.parametrize("words", NORMS)
+def test_norms(words):
+    agree(words, NORMS[words])
+
+
+def warned(library, program):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        result = program(library)
+    return result.tolist(), [(each.category, str(each.message)[:60]) for each in found]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        loss("kl_div", [2], [2]),
+        loss("mse_loss", [2], [2], size_average=False),
+        loss("mse_loss", [2], [2], reduce=False),
+        lambda t: t.nn.MSELoss(size_average=True, reduce=True)(t.ones(2), t.zeros(2)),
+        lambda t: t.nn.InstanceNorm1d(3)(t.ones(2, 4, 5)),
+        loss("gaussian_nll_loss", [2, 3], [2, 3], [2]),
+        lambda t: t.nn.functional.gaussian_nll_loss(t.ones(2, 3), t.zeros(2, 3), 0.5),
+        lambda t: t.nn.functional.nll_loss(t.eye(3), t.tensor([0, 2, 2], dtype=t.uint8)),
+    ],
+)
+def test_warnings_and_what_is_taken(program):
+    mine, theirs = (warned(library, program) for library in LIBRARIES)
+    assert mine == theirs

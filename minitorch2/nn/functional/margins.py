@@ -7,7 +7,7 @@ Source: torch.nn.functional.
 
 from typing import Any
 
-from minitorch2.errors import ShapeError
+from minitorch2.errors import ArgumentValueError, ShapeError
 from minitorch2.nn.functional.losses import reduction_of
 from minitorch2.nn.functional.rows import row
 from minitorch2.ops.losses import reduced
@@ -26,6 +26,8 @@ def multi_margin_loss(
     reduction: str = "mean",
 ) -> Any:
     """max(0, margin - score of the target + score of another class) ** p, averaged over classes."""
+    if p not in (1, 2):
+        raise ArgumentValueError(f"multi_margin_loss(p={p})", "only p == 1 and p == 2 supported")
     scores = input.unsqueeze(0) if input.ndim == 1 else input
     index = target.reshape(-1, 1)
     if target.ndim > 1 or index.shape[0] != scores.shape[0]:
@@ -68,6 +70,13 @@ def multilabel_margin_loss(
 ) -> Any:
     """max(0, 1 - score of a target + score of a class that is none); -1 ends the targets."""
     scores = input.unsqueeze(0) if input.ndim == 1 else input
+    if tuple(target.shape) != tuple(input.shape):
+        raise ShapeError(
+            f"multilabel_margin_loss of scores of shape {list(input.shape)}",
+            f"inconsistent target size: {list(target.shape)} for input of size: "
+            f"{list(input.shape)}",
+            "give as many targets as scores; -1 ends them",
+        )
     classes = target.reshape(tuple(scores.shape))
     valid = (classes < 0).cumsum(1) == 0  # up to the first -1
     index = _where(valid, classes, 0)

@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from minitorch2.autograd.modes import no_grad
-from minitorch2.errors import ArgumentValueError, OperationError
+from minitorch2.errors import ArgumentValueError, OperationError, ShapeError
 from minitorch2.nn.functional.padding import pad
 from minitorch2.nn.functional.rows import row
 from minitorch2.ops.neural import check_normalized, check_parameter_dtypes, widened
@@ -62,9 +62,10 @@ def batch_norm_parts(
     """What batch_norm gives, and the mean and the variance [C] that it used."""
     check_normalized("batch_norm", input)
     scales, statistics = (weight, bias), (running_mean, running_var)
+    _check_channels(input, weight, bias, running_mean, running_var, training)
     met = (*statistics, *scales) if training else (*scales, *statistics)
     check_parameter_dtypes("batch_norm", input, met, weight if weight is not None else bias)
-    if eps <= 0:
+    if training and eps <= 0:
         raise ArgumentValueError("batch_norm", f"batch_norm eps must be positive, but got {eps}")
     if training and not input.numel():
         mean, variance = _nothing(input)
@@ -80,6 +81,22 @@ def batch_norm_parts(
             unbiased = variance * (count / (count - 1) if count != 1 else math.inf)
             running_var.lerp_(unbiased.to(running_var.dtype), momentum)
     return result, mean, variance
+
+
+def _check_channels(
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool
+) -> None:
+    """Statistics, weight and bias have one number for each channel; eval needs statistics."""
+    given = {"running_mean": running_mean, "running_var": running_var}
+    for name, each in (*given.items(), ("weight", weight), ("bias", bias)):
+        if each is None and name in given and not training:
+            raise OperationError("batch_norm", f"{name} must be defined in evaluation mode")
+        if each is not None and each.numel() != input.shape[1]:
+            raise ShapeError(
+                f"batch_norm of an input of shape {list(input.shape)}",
+                f"{name} should contain {input.shape[1]} elements not {each.numel()}",
+                "give one number for each channel",
+            )
 
 
 def _nothing(input: Any) -> tuple[Any, Any]:
@@ -104,6 +121,12 @@ def instance_norm(
     converted to that of the weight. DtypeError unless weight and bias have the input's dtype, or
     float32 with 16-bit inputs.
     """
+    if use_input_stats and input.ndim > 2 and math.prod(input.shape[2:]) == 1:
+        raise ArgumentValueError(
+            f"instance_norm of an input of shape {list(input.shape)}",
+            f"Expected more than 1 spatial element when training, got input size {input.shape}",
+            "give larger pictures",
+        )
     if not use_input_stats and running_mean is None:
         raise OperationError(
             "instance_norm(use_input_stats=False)",
@@ -134,6 +157,12 @@ def local_response_norm(
     input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Any:
     """Each element divided by the mean square of its neighbours among the channels."""
+    if input.ndim < 3:
+        raise ArgumentValueError(
+            f"local_response_norm of an input of shape {list(input.shape)}",
+            f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)",
+            "the input is [N, C, *sizes]",
+        )
     channels = input.shape[1]
     wide = pad((input * input), [0, 0] * (input.ndim - 2) + [size // 2, (size - 1) // 2])
     total: Any = sum(wide.narrow(1, at, channels) for at in range(size))

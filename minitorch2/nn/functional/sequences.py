@@ -14,7 +14,7 @@ from typing import Any
 
 from minitorch2.creation import full, tensor
 from minitorch2.dtypes import int64
-from minitorch2.errors import ArgumentValueError
+from minitorch2.errors import OperationError
 from minitorch2.nn.functional.rows import row
 from minitorch2.ranges import arange
 from minitorch2.tensors import Tensor
@@ -43,20 +43,21 @@ def ctc_loss(
         targets = targets.unsqueeze(0) if targets.ndim == 1 else targets
     frames, batch, classes = log_probs.shape
     inputs, lengths = _lengths(input_lengths), _lengths(target_lengths)
-    if len(inputs) != batch or len(lengths) != batch:
-        raise ArgumentValueError(
-            f"ctc_loss() of {batch} sequences",
-            f"input_lengths must be of size batch_size; got {len(inputs)} and {len(lengths)}",
-            "give one length for each sequence",
-        )
+    for name, given in (("input_lengths", inputs), ("target_lengths", lengths)):
+        if len(given) != batch:
+            raise OperationError(
+                f"ctc_loss() of {batch} sequences",
+                f"{name} must be of size batch_size; got {len(given)}",
+                "give one length for each sequence",
+            )
     if not 0 <= blank < classes:
-        raise ArgumentValueError(
+        raise OperationError(
             f"ctc_loss(blank={blank})", f"blank must be in label range [0, {classes - 1}]"
         )
     if inputs and max(inputs) > frames:
-        raise ArgumentValueError(
+        raise OperationError(
             f"ctc_loss(input_lengths={inputs})",
-            f"Expected input_lengths to have value at most {frames}",
+            f"Expected input_lengths to have value at most {frames}, but got value {max(inputs)}",
             "give lengths that are not longer than log_probs",
         )
     labels = _extended(_rows(targets, lengths), blank)

@@ -27,8 +27,10 @@ def test_broadcasting_in_a_loss_warns():
 
 def test_the_old_reduction_arguments():
     x, y = torch.tensor([1.0, 3.0]), torch.zeros(2)
-    assert F.mse_loss(x, y, size_average=False).item() == 10
-    assert F.mse_loss(x, y, reduce=False).tolist() == [1.0, 9.0]
+    with pytest.warns(UserWarning, match="use reduction='sum' instead"):
+        assert F.mse_loss(x, y, size_average=False).item() == 10
+    with pytest.warns(UserWarning, match="use reduction='none' instead"):
+        assert F.mse_loss(x, y, reduce=False).tolist() == [1.0, 9.0]
     assert nn.L1Loss(reduction="none")(x, y).tolist() == [1.0, 3.0]
 
 
