@@ -54,9 +54,21 @@ def is_settled(object: Any, module: str) -> bool:
     """
     if is_foreign(object):
         return False
-    if module.partition(".")[0] == "minitorch2" or type(object).__module__ == "typing":
+    if isinstance(object, SETTLED) or is_constant(object):
         return True
-    return isinstance(object, SETTLED) or is_constant(object)
+    top = type(object).__module__.partition(".")[0]
+    of_ours = module.partition(".")[0] == "minitorch2"
+    return top == "typing" or (of_ours and top in ("minitorch2", "builtins", *BENEATH, *OF_STATE))
+
+
+def is_as_named(object: Any, name: str, of_user: bool) -> bool:
+    """Whether a module of ours can only have made an attribute itself: it bears the name. Numbers
+    and the like bear none: where the program asks for one, it may have put it there."""
+    if isinstance(object, functools.partial | MethodType | functools._lru_cache_wrapper):
+        return False
+    if isinstance(object, SETTLED) and not isinstance(object, ModuleType):
+        return getattr(object, "__name__", name) == name
+    return type(object).__module__ != "builtins" or isinstance(object, ModuleType) or not of_user
 
 
 def is_foreign(object: Any) -> bool:
@@ -64,10 +76,13 @@ def is_foreign(object: Any) -> bool:
 
     A function tells by its globals, since functools.wraps gives it the name of what it replaces.
     """
-    while isinstance(object, functools.partial | MethodType):
-        object = object.func if isinstance(object, functools.partial) else object.__func__
+    while isinstance(object, functools.partial | MethodType | functools._lru_cache_wrapper):
+        inner = {functools.partial: "func", MethodType: "__func__"}
+        object = getattr(object, inner.get(type(object), "__wrapped__"))
     if isinstance(object, FunctionType):
         home = object.__globals__.get("__name__")
+    elif isinstance(object, ModuleType):
+        home = _loaded_name(object)
     else:
         home = object.__module__ if isinstance(object, type) else None
     return (
@@ -80,6 +95,7 @@ def is_foreign(object: Any) -> bool:
 # What minitorch2 calls itself for a script that imports torch, and the packages that it stands on:
 # what its modules hold of them stays.
 BENEATH = ("torch", "numpy", "ml_dtypes", "llvmlite")
+OF_STATE = ("_thread", "weakref", "_weakrefset", "itertools", "collections", "functools", "types")
 
 SETTLED = (
     type, ModuleType, FunctionType, BuiltinFunctionType, MethodDescriptorType,
@@ -263,6 +279,8 @@ class ModuleValue(Value):
             machine.raise_real(error)
         own = _loaded_name(self.module)
         trusted = is_trusted_module(own) and is_settled(found, own)
+        if trusted and own.partition(".")[0] == "minitorch2":
+            trusted = is_as_named(found, name, machine.state.frames[-1].is_user)
         base = ConstantSource(self.module, own, trusted)
         if trusted:
             return machine.trusted(found, f"{own}.{name}")
