@@ -26,7 +26,7 @@ from minitorch2.autograd.tangents import Duals, check_tangent
 from minitorch2.batching.backward import sizes_of
 from minitorch2.batching.batched import batched, batched_at, levels_of, op, physical, plain_tensors
 from minitorch2.dispatch import state
-from minitorch2.errors import ArgumentValueError, OperationError
+from minitorch2.errors import OperationError
 from minitorch2.tensors import Tensor
 
 
@@ -93,13 +93,16 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             "exists, make sure to enter_dual_level() first.",
             "do it inside `with dual_level():`",
         )
-    for name, given in (("primal", tensor), ("tangent", tangent)):
-        if not given.dtype.is_floating_point and not given.dtype.is_complex:
-            raise ArgumentValueError(
-                "make_dual",
-                f"Expected {name} to be floating point or complex, but got: {given.dtype}",
-            )
-    return dual_of(_levels[-1 if level is None else level], tensor, tangent, "make_dual")
+    at = len(_levels) - 1 if level is None else level
+    check_tangent("make_dual", tensor, tangent)
+    if _levels[at].of(physical(tensor)) is not None:
+        raise OperationError(
+            "make_dual of a dual tensor",
+            "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
+            f"same level {at} is not supported.",
+            "make it of unpack_dual(tensor).primal",
+        )
+    return dual_of(_levels[at], tensor, tangent, "make_dual")
 
 
 def dual_of(level: Duals, tensor: Tensor, tangent: Tensor, asked: str) -> Tensor:
@@ -110,6 +113,8 @@ def dual_of(level: Duals, tensor: Tensor, tangent: Tensor, asked: str) -> Tensor
     with plain_tensors():
         dual = op("alias", physical(wide))
         given = physical(batched_at(tangent, sizes))
+        if dual.dtype.is_complex and not given.dtype.is_complex:
+            given = op("convert", given, dual.dtype)
         if given.layout.overlaps_itself():
             given = op("contiguous_copy", given)
         level.tangents.pop(id(dual), None)  # of an alias of a dual tensor

@@ -25,7 +25,7 @@ from minitorch2.autograd.graph import Edge, Node, SavedTensor, sequence, spec_of
 from minitorch2.autograd.op_nodes import OpNode, node_class
 from minitorch2.autograd.views import replay
 from minitorch2.dispatch import Mode, call, state
-from minitorch2.errors import OperationError
+from minitorch2.errors import ArgumentValueError, OperationError
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
 
@@ -175,18 +175,29 @@ def tangents_of(level: Duals, op: Any, args: tuple) -> dict[int, Tensor]:
 
 
 def run_dual(op: Any, args: tuple) -> Any:
-    """Run a primitive below the modes, and pass on the tangents of the innermost level."""
+    """Run a primitive below the modes, and pass on the tangents of the innermost level.
+
+    A view of a tensor that was told to have no tangent is told so too: the tensor that both are
+    views of may have one.
+    """
+    without = list(state.duals) if state.inference else []
     for level in () if state.inference else reversed(state.duals):
         tangents = tangents_of(level, op, args)
         if tangents:
+            result = _run_and_push(level, op, args, tangents)
             break
+        without.append(level)
     else:
         result = dispatch.below_tangents(op, args)
-        if op.view is not None:
-            for level in state.duals:
-                if id(args[0]) in level.tangents:
-                    level.forget(result)
-        return result
+    if op.view is not None:
+        for level in without:
+            if id(args[0]) in level.tangents:
+                level.forget(result)
+    return result
+
+
+def _run_and_push(level: Duals, op: Any, args: tuple, tangents: dict[int, Tensor]) -> Any:
+    """Run a primitive below a level, and give its results the tangents that they have there."""
     with below(level):
         result = dispatch.below_modes(op, args)
         if op.vjp is None:
@@ -311,12 +322,18 @@ def note_write(target: Tensor, source: Any) -> None:
 
 
 def check_tangent(asked: str, tensor: Tensor, tangent: Tensor) -> None:
-    """OperationError where a tangent is not one of the tensor."""
+    """OperationError where a tangent is not one of the tensor, ArgumentValueError for integers."""
+    for name, given in (("primal", tensor), ("tangent", tangent)):
+        if not given.dtype.differentiable:
+            raise ArgumentValueError(
+                asked, f"Expected {name} to be floating point or complex, but got: {given.dtype}"
+            )
     if tuple(tensor.shape) != tuple(tangent.shape):
         raise OperationError(
             asked,
-            f"Trying to set a forward gradient of size {list(tangent.shape)} on a tensor of size "
-            f"{list(tensor.shape)}",
+            "Trying to set a forward gradient that has a different size than that of the original "
+            f"Tensor, this is not supported. Tensor is of size {list(tensor.shape)} while the "
+            f"given forward gradient is of size {list(tangent.shape)}.",
             "a tangent has its tensor's shape",
         )
 

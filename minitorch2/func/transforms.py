@@ -20,7 +20,7 @@ from minitorch2.autograd.modes import enable_grad
 from minitorch2.autograd.tangents import Duals
 from minitorch2.batching.batched import op
 from minitorch2.errors import OperationError
-from minitorch2.func.levels import Level, check_differentiable, or_zeros, pull
+from minitorch2.func.levels import Level, or_zeros, pull
 from minitorch2.tensors import Tensor
 from minitorch2.trees import TreeSpec, tree_flatten, tree_map, tree_unflatten
 
@@ -61,27 +61,47 @@ def flat_tensors(name: str, found: Any) -> tuple[list[Tensor], TreeSpec]:
     return outputs, spec
 
 
-class Tracked:
+class Called:
+    """A function called with what `made` makes of the tensors that `argnums` names: its outputs."""
+
+    def __init__(
+        self,
+        name: str,
+        func: Callable,
+        args: tuple,
+        kwargs: dict,
+        argnums: Any,
+        has_aux: bool,
+        made: Callable[[list], list],
+    ):
+        primals, positions = picked(args, argnums, name)
+        leaves, self.spec = tree_flatten(primals)
+        self.inputs = made(leaves)
+        fresh = tree_unflatten(self.inputs, self.spec)
+        values = list(args)
+        rows = fresh if isinstance(argnums, tuple) else (fresh,)
+        for position, value in zip(positions, rows, strict=True):
+            values[position] = value
+        found = func(*values, **kwargs)
+        self.aux: Any = None
+        if has_aux:
+            found, self.aux = split_aux(name, found)
+        self.outputs, self.output_spec = flat_tensors(name, found)
+
+
+class Tracked(Called):
     """A function called with tracked arguments: its outputs and the tracked leaves."""
 
     def __init__(
         self, name: str, func: Callable, args: tuple, kwargs: dict, argnums: Any, has_aux: bool
     ):
         self.level = Level()
-        primals, positions = picked(args, argnums, name)
-        leaves, self.spec = tree_flatten(primals)
+
+        def tracked(leaves: list) -> list:
+            return [self.level.track(leaf, name) for leaf in leaves]
+
         with enable_grad():
-            self.inputs = [self.level.track(leaf, name) for leaf in leaves]
-            fresh = tree_unflatten(self.inputs, self.spec)
-            values = list(args)
-            rows = fresh if isinstance(argnums, tuple) else (fresh,)
-            for position, value in zip(positions, rows, strict=True):
-                values[position] = value
-            found = func(*values, **kwargs)
-        self.aux: Any = None
-        if has_aux:
-            found, self.aux = split_aux(name, found)
-        self.outputs, self.output_spec = flat_tensors(name, found)
+            super().__init__(name, func, args, kwargs, argnums, has_aux, tracked)
 
     def beyond(self, extra: list[Any]) -> bool:
         """Whether derivatives must have a history: of outer tracked tensors, or of `extra`."""
@@ -190,7 +210,7 @@ def _check_same(
             )
 
 
-class Pushed:
+class Pushed(Called):
     """A function called with dual arguments: its outputs and their tangents (None: no tangent)."""
 
     def __init__(
@@ -203,21 +223,13 @@ class Pushed:
         tangents: list[Any],
         has_aux: bool,
     ):
-        primals, positions = picked(args, argnums, name)
-        leaves, spec = tree_flatten(primals)
-        self.aux: Any = None
         with Duals() as level:
-            pairs = zip(leaves, tangents, strict=True)
-            duals = [dual_of(level, leaf, tangent, name) for leaf, tangent in pairs]
-            fresh = tree_unflatten(duals, spec)
-            values = list(args)
-            rows = fresh if isinstance(argnums, tuple) else (fresh,)
-            for position, value in zip(positions, rows, strict=True):
-                values[position] = value
-            found = func(*values, **kwargs)
-            if has_aux:
-                found, self.aux = split_aux(name, found)
-            self.outputs, self.output_spec = flat_tensors(name, found)
+
+            def dual(leaves: list) -> list:
+                pairs = zip(leaves, tangents, strict=True)
+                return [dual_of(level, leaf, tangent, name) for leaf, tangent in pairs]
+
+            super().__init__(name, func, args, kwargs, argnums, has_aux, dual)
             self.tangents = [tangent_in(level, output) for output in self.outputs]
 
     def filled(self) -> list[Tensor]:
@@ -258,12 +270,7 @@ def jvp(
     computes them by its own `jvp`. With `strict`, an output that does not depend on the primals
     raises OperationError.
     """
-    _check_pairs(primals, tangents)
-    given, spec = tree_flatten(tangents)
-    leaves, wanted = tree_flatten(primals)
-    for leaf in leaves:
-        check_differentiable(leaf, "jvp")
-    _check_same("jvp", "tangents", spec, wanted, given, leaves)
+    given = _checked_tangents(primals, tangents)
     run = Pushed("jvp", func, primals, {}, tuple(range(len(primals))), given, has_aux)
     if strict and None in run.tangents:
         raise OperationError(
@@ -275,16 +282,32 @@ def jvp(
     return (output, pushed, run.aux) if has_aux else (output, pushed)
 
 
-def _check_pairs(primals: Any, tangents: Any) -> None:
+def _checked_tangents(primals: Any, tangents: Any) -> list[Tensor]:
+    """The tensors among the tangents; OperationError unless they are nested as the primals are."""
+    asked = "jvp(f, primals, tangents)"
+    flat = []
     for name, value in (("primals", primals), ("tangents", tangents)):
         if not isinstance(value, tuple):
-            raise OperationError(
-                "jvp(f, primals, tangents)",
-                f"Expected {name} to be a tuple, got {type(value).__name__}",
-                f"write ({name[:-1]},)",
-            )
-    if not primals:
-        raise OperationError("jvp(f, primals, tangents)", "Expected at least one primal")
+            wrong = f"Expected {name} to be a tuple. E.g. it should be valid to call f(*primals)."
+            raise OperationError(asked, wrong, f"write ({name[:-1]},)")
+        leaves, spec = tree_flatten(value)
+        flat.append((name, leaves, spec))
+    (_, _, outer), (_, given, inner) = flat
+    if outer != inner:
+        raise OperationError(
+            asked,
+            "Expected primals and tangents to have the same python structure. For example, if "
+            "primals is a tuple of 3 tensors, tangents also must be. Got primals with structure "
+            f"{outer} and tangents with structure {inner}",
+        )
+    for name, leaves, _ in flat:
+        if not leaves:
+            raise OperationError(asked, f"Expected {name} to contain at least one Tensor.")
+        for leaf in leaves:
+            if not isinstance(leaf, Tensor):
+                wrong = f"Expected {name} to only contain Tensors, got {type(leaf)}"
+                raise OperationError(asked, wrong)
+    return given
 
 
 def linearize(func: Callable, *primals: Any) -> tuple[Any, Callable]:

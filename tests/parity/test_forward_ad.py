@@ -1,9 +1,11 @@
 """Forward mode beside torch's: dual tensors, views and writes, a Function's own jvp."""
 
+import numpy
 import pytest
 
 torch = pytest.importorskip("torch")
 
+import minitorch2  # noqa: E402
 from tests.parity.both import check, numbers  # noqa: E402
 
 
@@ -413,3 +415,79 @@ def test_levels_do_not_nest():
             return unpacked(t, dual(t, 3).exp())
 
     check(situation)
+
+
+def _dual(t, primal, tangent):
+    with t.autograd.forward_ad.dual_level():
+        return t.autograd.forward_ad.make_dual(primal, tangent)
+
+
+def _pushed(t, primal, tangent):
+    return t.func.jvp(lambda x: x * 2, (primal,), (tangent,))
+
+
+@pytest.mark.parametrize("way", [_dual, _pushed])
+@pytest.mark.parametrize(
+    ("primal", "tangent"),
+    [
+        (lambda t: t.ones(2), lambda t: t.ones(3)),
+        (lambda t: t.ones(2), lambda t: t.ones(2, 1)),
+        (lambda t: t.ones(()), lambda t: t.ones(1)),
+        (lambda t: t.arange(2), lambda t: t.ones(2)),
+        (lambda t: t.ones(2), lambda t: t.arange(2)),
+        (lambda t: t.ones(2) > 0, lambda t: t.ones(2)),
+        (lambda t: 1.0, lambda t: t.ones(())),
+        (lambda t: t.ones(()), lambda t: None),
+        (lambda t: [], lambda t: []),
+        (lambda t: [t.ones(2)], lambda t: t.ones(2)),
+    ],
+)
+def test_tangents_that_are_none_are_refused_in_torchs_words(way, primal, tangent):
+    said = []
+    for t in (minitorch2, torch):
+        with pytest.raises((RuntimeError, ValueError, AttributeError)) as refusal:
+            way(t, primal(t), tangent(t))
+        said.append(refusal.value)
+    mine, theirs = said
+    kind = next(each for each in type(theirs).__mro__ if each.__module__ == "builtins")
+    assert isinstance(mine, kind)
+    words = str(theirs).split(" Got primals with structure")[0].removeprefix("jvp(f, primals, ")
+    assert kind is AttributeError or words in str(mine)
+
+
+def test_a_complex_tensor_may_have_a_real_tangent():
+    def program(t):
+        x = t.tensor([1 + 2j, -1j])
+        return t.func.jvp(lambda x: x * x * 1j, (x,), (t.tensor([1.0, 2.0]),))
+
+    mine, theirs = (
+        [numpy.array(each.tolist()) for each in program(t)] for t in (minitorch2, torch)
+    )
+    assert numpy.allclose(mine, theirs)
+
+
+def test_a_dual_tensor_is_not_made_dual_again():
+    for t in (minitorch2, torch):
+        forward_ad = t.autograd.forward_ad
+        with forward_ad.dual_level():
+            dual = forward_ad.make_dual(t.ones(2), t.ones(2))
+            for again in (dual, dual[:1]):
+                with pytest.raises(RuntimeError, match="already has a forward gradient"):
+                    forward_ad.make_dual(again, t.ones_like(again))
+            forward_ad.make_dual(forward_ad.unpack_dual(dual).primal, t.ones(2))
+
+
+def test_a_view_of_what_has_no_tangent_has_none_in_levels_around_or_inside():
+    forward_ad = minitorch2.autograd.forward_ad
+    ones = minitorch2.ones(2)
+
+    def inside(x):
+        with forward_ad.dual_level():
+            made = forward_ad.make_dual(x, ones * 3) * 2
+            seen = forward_ad.unpack_dual(made).primal.view(2, 1)[0]
+            assert forward_ad.unpack_dual(seen).tangent is None
+            assert forward_ad.unpack_dual(made.view(2, 1)[0]).tangent.tolist() == [6.0]
+            return seen * 1
+
+    _, tangent = minitorch2.func.jvp(inside, (ones,), (ones * 5,))
+    assert tangent.tolist() == [10.0]
