@@ -37,6 +37,7 @@ def control_step(node: Node, compile: Compile) -> Callable[..., list[Any]]:
     compiled = {id(graph): _compiled(graph, compile) for graph in node_graphs(node)}
 
     def run(given: Sequence[Any], sizes: Mapping[str, int]) -> list[Any]:
+        """The results of the row's definition, its graphs compiled for these sizes."""
         actual: dict[Any, Any] = {
             value: wrap(item) if isinstance(item, numpy.ndarray) else item
             for value, item in zip(values, given, strict=True)

@@ -184,6 +184,7 @@ def explain(fn: Callable, *args: Any, **kwargs: Any) -> Any:
     """
 
     def explained(*args: Any, **kwargs: Any) -> Explanation:
+        """The Explanation of one call with these arguments, which runs the function compiled."""
         original = getattr(fn, "_orig_mod", None) or getattr(fn, "original", fn)
         graphs: list[Any] = []
 

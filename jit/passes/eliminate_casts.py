@@ -48,6 +48,7 @@ def eliminate_casts(graph: Graph, options: PassOptions) -> Graph:
     """
 
     def step(rebuilder: Rebuilder, node: Node) -> Sequence[Value] | None:
+        """What stands for a `convert`: its operand, or one for two; None where it stays."""
         if node.op != "convert":
             return None
         source = node.args[0]

@@ -50,6 +50,7 @@ def fold_batch_norm(graph: Graph, options: PassOptions) -> Graph:
     uses = Counter(used_values(graph))
 
     def step(rebuilder: Rebuilder, node: Node) -> Sequence[Value] | None:
+        """What stands for a product: the convolution with the factor in its weight, or None."""
         if node.op != "mul":
             return None
         for product, factor in ((node.args[0], node.args[1]), (node.args[1], node.args[0])):

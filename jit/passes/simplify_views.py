@@ -62,6 +62,7 @@ def simplify_views(graph: Graph, options: PassOptions) -> Graph:
     }
 
     def step(rebuilder: Rebuilder, node: Node) -> Sequence[Value] | None:
+        """What stands for a view: its source, or one view for two; None where it stays."""
         if len(node.results) != 1 or not node.args or not isinstance(node.args[0], Value):
             return None
         if node.op in COPIES and node.results[0] in returned:

@@ -113,6 +113,7 @@ class Writer:
         return f.builder.shuffle_vector(first, none, mask)
 
     def zero(self) -> ir.Constant:
+        """A vector of zeros."""
         return ir.Constant(self.vector, None)
 
     def add(self, f: Function, *numbers: ir.Value) -> ir.Value:
@@ -128,6 +129,7 @@ class Writer:
         return {name: f.get(f.slot(block, at)) for at, name in enumerate(names)}
 
     def elements(self, f: Function, address: ir.Value) -> ir.Value:
+        """An address, an integer, as a pointer to elements."""
         return f.builder.inttoptr(address, self.array)
 
     def share(self, f: Function, total: ir.Value) -> tuple[ir.Value, ir.Value]:
@@ -146,6 +148,7 @@ class Writer:
         return found | {"sample": sample}
 
     def repeat(self, f: Function, count: ir.Value, sums: int) -> "Sums":
+        """A loop of `count` rounds that carries `sums` vectors, all of them zero at first."""
         return Sums(self, f, count, sums)
 
 

@@ -24,9 +24,11 @@ class Tiles(Writer):
         return {name: f.get(f.slot(row, at)) for at, name in enumerate(names)}
 
     def past(self, f: Function, pointer: ir.Value, elements: ir.Value) -> ir.Value:
+        """A pointer so many elements further on."""
         return f.builder.gep(pointer, [elements])
 
     def least(self, f: Function, a: ir.Value, b: ir.Value) -> ir.Value:
+        """The smaller of two integers."""
         return f.builder.select(f.test(a, "<", b), a, b)
 
     def chosen(

@@ -153,6 +153,7 @@ def _decided(statement: Statement, known: Mapping[str, Expression]) -> Statement
     """The statement with what is known put in, and choices between constants made."""
 
     def simplified(expression: Expression) -> Expression:
+        """An expression with the known names put in, and choices between constants made."""
         match expression:
             case Name(name):
                 return known.get(name, expression)

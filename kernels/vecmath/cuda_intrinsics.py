@@ -152,6 +152,7 @@ def _scalar(arity: int, result: Callable[[tuple[str, ...]], tuple[str, ...]], bo
     """An intrinsic over plain numbers: types by `result`, instructions by `body`."""
 
     def typed(typing_context: Any, *arguments: Any) -> Any:
+        """A call's signature and what writes it, for Numba; TypingError for other types."""
         shorts = tuple(map(_short, arguments))
         try:
             found = [NUMBA_TYPES[short] for short in result(shorts)]

@@ -71,6 +71,7 @@ def helper(
     """Register a straight-line function as a helper that kernels may call."""
 
     def register(body: Callable[..., Any]) -> Callable[..., Any]:
+        """The function itself, checked when it is called with numbers; its record is in HELPERS."""
         record = Helper(
             name or body.__name__, body, len(signature(body).parameters), accepts, returns, fixed
         )

@@ -255,6 +255,7 @@ def once_differentiable(function: Any) -> Any:
 
     @functools.wraps(function)
     def wrapper(ctx: Any, *grads: Any) -> Any:
+        """The gradients; those asked for with a graph refuse to be differentiated."""
         before = state.grad_enabled
         state.grad_enabled = False
         try:
@@ -358,6 +359,7 @@ def _for_batch(cls: Any, mode: VmapMode, dims: tuple) -> Any:
     class ForBatch(Function):
         @staticmethod
         def forward(ctx: Any, *hidden: Any) -> Any:
+            """The outputs of `cls` on Batched tensors, hidden again; `ctx` keeps what it saves."""
             seen = ctx.seen = _SeenContext(mode)
             seen.hidden, seen.needs_input_grad = ctx, ctx.needs_input_grad
             args = tuple(

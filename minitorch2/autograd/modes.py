@@ -54,6 +54,7 @@ def _decorated(function: Any, mode: Callable[[], Any]) -> Any:
 def _decorated_generator(function: Any, mode: Callable[[], Any]) -> Any:
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Generator:
+        """The generator, each of whose steps runs in the mode, and its caller outside of it."""
         running = function(*args, **kwargs)
         step, value = running.send, None
         try:

@@ -241,6 +241,7 @@ class _First:
         """The hook of one tensor."""
 
         def hook(gradient: Tensor) -> None:
+            """Call the user's function for the first gradient of this backward."""
             with self.lock:
                 first = self.seen.setdefault(state.backward.number, True)
                 self.seen[state.backward.number] = False
@@ -264,6 +265,7 @@ class _All:
         """The hook of one tensor."""
 
         def hook(gradient: Tensor) -> None:
+            """Keep a gradient; the last one of this backward calls the user's function."""
             number = state.backward.number
             with self.lock:
                 if number not in self.found:

@@ -69,6 +69,7 @@ class independent(Constraint):
         self.event_dim = base_constraint.event_dim + reinterpreted_batch_ndims
 
     def check(self, value: Any) -> Any:
+        """Whether all of the last dimensions are allowed; ValueError where there are too few."""
         result = self.base_constraint.check(value)
         if result.dim() < self.reinterpreted_batch_ndims:
             raise ValueError(f"Expected value.dim() >= {self.event_dim} but got {value.dim()}")
@@ -88,6 +89,7 @@ class MixtureSameFamilyConstraint(Constraint):
         self.event_dim = base_constraint.event_dim
 
     def check(self, value: Any) -> Any:
+        """Whether every component allows the value."""
         return self.base_constraint.check(value.unsqueeze(-1 - self.event_dim)).all(-1)
 
 
@@ -258,6 +260,7 @@ class cat_constraint(Constraint):
         self.event_dim = max(each.event_dim for each in self.cseq)
 
     def check(self, value: Any) -> Any:
+        """Whether each part of the dimension is allowed by its constraint."""
         start, checked = 0, []
         for each, length in zip(self.cseq, self.lengths, strict=True):
             checked.append(each.check(value.narrow(self.dim, start, length)))
@@ -274,6 +277,7 @@ class stack_constraint(Constraint):
         self.event_dim = max(each.event_dim for each in self.cseq) + (1 if dim < 0 else 0)
 
     def check(self, value: Any) -> Any:
+        """Whether each index of the dimension is allowed by its constraint."""
         parts = [each.check(value.select(self.dim, at)) for at, each in enumerate(self.cseq)]
         return stack(parts, self.dim)
 

@@ -135,6 +135,7 @@ def _open(end: Any) -> bool:
 
 def _rule(family: type, score: Callable) -> Callable:
     def rule(p: Any, q: Any) -> Any:
+        """KL(p || q), infinite where q excludes what p allows. NotImplementedError: no score."""
         (low, high), (least, most) = _interval(p), _interval(q)
         if _open(low) > _open(least) or _open(high) > _open(most):
             return p.entropy().detach() * 0 + math.inf

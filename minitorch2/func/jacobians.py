@@ -68,6 +68,7 @@ def jacrev(
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
+        """The Jacobian at these arguments, [*output, *input]: a pullback for each row."""
         run = Tracked("jacrev", func, args, kwargs, argnums, has_aux)
         create = run.beyond([])
 
@@ -116,6 +117,7 @@ def jacfwd(
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
+        """The Jacobian at these arguments, [*output, *input]: tangents for each column."""
         primals, spec = tree_flatten(picked(args, argnums, "jacfwd")[0])
         for primal in primals:
             check_differentiable(primal, "jacfwd")

@@ -127,6 +127,7 @@ def grad_and_value(func: Callable, argnums: Any = 0, has_aux: bool = False) -> C
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
+        """(gradient, value) at these arguments; OperationError unless the value is 0-d."""
         run = Tracked("grad_and_value", func, args, kwargs, argnums, has_aux)
         if not run.output_spec.is_leaf():
             raise OperationError(

@@ -62,6 +62,7 @@ def _cylinder(order, second):
     """J (or Y, the `second` kind) of an order, as a function of arrays."""
 
     def function(x):
+        """The function's values at an array of floats; Y is nan below zero."""
         size = numpy.abs(x)
         close = size <= FAR
         tiny = size < 1e-8

@@ -106,6 +106,7 @@ def _unary(op: Op) -> Callable:
 
 def _numbered(function: Callable) -> Callable:
     def operator(self: Tensor) -> Any:
+        """The one element as a Python number; ArgumentValueError where there are others."""
         if self.numel() != 1:
             raise ArgumentValueError(
                 f"{function.__name__}() of a tensor of shape {list(self.shape)}",

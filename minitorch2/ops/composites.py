@@ -367,6 +367,7 @@ composite(
 
 def _of_rank(name, ranks):
     def product(self, other):
+        """matmul of two tensors of these ranks; ShapeError for others."""
         if (self.ndim, other.ndim) != ranks:
             raise ShapeError(
                 f"{name}(shapes {list(self.shape)} and {list(other.shape)})",

@@ -138,6 +138,7 @@ def _inplace_form(op: Op):
     at = op.signature.names.index("dtype") if "dtype" in op.signature.names else 0
 
     def inplace(self, *rest):
+        """`self`, with the op's result written into it; InPlaceError where it does not fit."""
         source = self
         if op.name not in BUFFERED:
             for value in rest:

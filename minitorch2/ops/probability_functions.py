@@ -190,6 +190,7 @@ def _scaled_bessel(order):
     """exp(-|x|) I(x): the mean of exp(|x| (cos t - 1)) cos(order t); far out the expansion."""
 
     def function(x):
+        """exp(-|x|) I(x) at an array of floats, by the sum below 40 and the expansion above."""
         size = numpy.abs(x)
         near = numpy.minimum(size, 40.0)
         angles = 2 * math.pi * numpy.arange(160) / 160

@@ -65,6 +65,7 @@ def _ranked(ordered, places, interpolation):
 
 def _quantile(skip):
     def decomp(self, q, dim, keepdim, interpolation):
+        """The quantiles of `self`, [*q, *kept sizes]; `q` is a number or a 1-d tensor."""
         _check(self, q, interpolation)
         shape = self.layout.shape
         ranks = q if isinstance(q, Tensor) else _op("full", (), float(q), self.dtype, self.device)

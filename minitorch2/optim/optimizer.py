@@ -73,6 +73,7 @@ def with_hooks(step: Callable) -> Callable:
 
     @functools.wraps(step)
     def hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        """What `step` returns; hooks before it may replace its arguments by (args, kwargs)."""
         own = vars(self)  # one that wraps another has none: its constructor was not called
         for hook in [*EVERY_PRE.values(), *own.get("_step_pre_hooks", {}).values()]:
             changed = hook(self, args, kwargs)

@@ -121,6 +121,7 @@ class Reader:
             ) from e
 
     def take(self, count: int) -> bytes:
+        """The next bytes of the program; ValueError where it ends before."""
         found = self.program[self.at : self.at + count]
         if len(found) < count:
             raise ValueError("the program ends early")
@@ -128,30 +129,36 @@ class Reader:
         return found
 
     def number(self, form: str) -> Any:
+        """The next number, in a format of struct."""
         return struct.unpack(form, self.take(struct.calcsize(form)))[0]
 
     def line(self) -> str:
+        """The text up to the next line's end."""
         end = self.program.index(b"\n", self.at)
         found = self.program[self.at : end].decode("utf-8")
         self.at = end + 1
         return found
 
     def push(self, value: Any) -> None:
+        """Put a value on the stack."""
         self.stack.append(value)
 
     def above_mark(self) -> list[Any]:
+        """What lies above the last mark, which goes with it, bottom first."""
         start = self.marks.pop()
         found = self.stack[start:]
         del self.stack[start:]
         return found
 
     def top_as(self, *kinds: type) -> Any:
+        """The value on top, which stays; TypeError unless its type is one of `kinds`."""
         top = self.stack[-1]
         if type(top) not in kinds:
             raise TypeError(f"a {type(top).__name__} cannot be filled")
         return top
 
     def name(self) -> None:
+        """Push what a listed name of a module stands for; SerializationError for others."""
         module, name = self.line(), self.line()
         found = NAMES.get((module, name))
         if found is None:
@@ -165,6 +172,7 @@ class Reader:
         self.push(found)
 
     def reduce(self) -> None:
+        """Call a listed function with a tuple of arguments; TypeError for any other."""
         args = self.stack.pop()
         function = self.stack.pop()
         if not callable(function) or all(function is not known for known in NAMES.values()):
@@ -179,6 +187,7 @@ class Reader:
             target._metadata = given["_metadata"]
 
     def persistent(self) -> None:
+        """Push a storage, its bytes fetched once, with the dtype of its class."""
         kind, stored, key, _, _ = self.stack.pop()
         if kind != "storage" or type(stored) is not StoredDtype:
             raise TypeError("not a storage")
@@ -188,22 +197,27 @@ class Reader:
         self.push((self.storages[key], stored.dtype))
 
     def set_items(self, flat: list[Any]) -> None:
+        """Put keys and values, in turn, into the mapping on top."""
         target = self.top_as(dict, OrderedDict, Counter)
         for key, value in zip(flat[::2], flat[1::2], strict=True):
             target[key] = value
 
     def pop(self, count: int) -> list[Any]:
+        """The last `count` values, taken off the stack, bottom first."""
         found = self.stack[-count:]
         del self.stack[-count:]
         return found
 
     def text(self, form: str, encoding: str) -> None:
+        """Push a text whose length is in a format of struct."""
         self.push(self.take(self.number(form)).decode(encoding))
 
     def long(self) -> None:
+        """Push an integer of up to 255 bytes, low byte first."""
         self.push(int.from_bytes(self.take(self.number("<B")), "little", signed=True))
 
     def put(self, form: str) -> None:
+        """Remember the value on top by a number."""
         self.memo[self.number(form)] = self.stack[-1]
 
 

@@ -71,9 +71,11 @@ class Writer:
         )
 
     def constant(self, value: Any) -> None:
+        """Write None, True or False."""
         self.emit({None: op.NONE, True: op.NEWTRUE, False: op.NEWFALSE}[value])
 
     def integer(self, value: int) -> None:
+        """Write an integer in as few bytes as hold it."""
         if 0 <= value < 256:
             self.emit(op.BININT1, struct.pack("<B", value))
         elif 0 <= value < 65536:
@@ -85,24 +87,30 @@ class Writer:
             self.emit(op.LONG1, struct.pack("<B", len(raw)), raw)
 
     def real(self, value: float) -> None:
+        """Write a float, of eight bytes."""
         self.emit(op.BINFLOAT, struct.pack(">d", value))
 
     def text(self, value: str) -> None:
+        """Write a text, in UTF-8."""
         raw = value.encode("utf-8", "surrogatepass")
         self.emit(op.BINUNICODE, struct.pack("<I", len(raw)), raw)
 
     def name(self, module: str, name: str) -> None:
+        """Write the name of a module's object, to be looked up."""
         self.emit(op.GLOBAL, f"{module}\n{name}\n".encode("ascii"))
 
     def call(self, module: str, name: str, *args: Any) -> None:
+        """Write a call of a named function with these arguments."""
         self.name(module, name)
         self.sequence(args)
         self.emit(op.REDUCE)
 
     def binary(self, value: bytes) -> None:
+        """Write bytes, as torch's protocol 2 does: the call that encodes a text."""
         self.call("_codecs", "encode", value.decode("latin1"), "latin1")
 
     def sequence(self, value: tuple) -> None:
+        """Write a tuple."""
         if not value:
             self.emit(op.EMPTY_TUPLE)
             return
@@ -114,6 +122,7 @@ class Writer:
         self.emit(short or op.TUPLE)
 
     def listing(self, value: list) -> None:
+        """Write a list, which may hold itself."""
         self.emit(op.EMPTY_LIST)
         self.remember(value)
         self.emit(op.MARK)
@@ -139,15 +148,19 @@ class Writer:
             self.emit(op.BUILD)
 
     def collection(self, value: Any) -> None:
+        """Write a set or a frozenset, its elements in an order of their own."""
         self.call("builtins", type(value).__name__, sorted(value, key=repr))
 
     def size(self, value: Size) -> None:
+        """Write a tensor's shape."""
         self.call("torch", "Size", tuple(value))
 
     def device(self, value: device) -> None:
+        """Write a device, by its name."""
         self.call("torch", "device", str(value))
 
     def element_type(self, value: dtype) -> None:
+        """Write a dtype, by its name."""
         self.name("torch", value.name)
 
     def tensor(self, value: Any) -> None:

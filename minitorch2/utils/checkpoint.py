@@ -129,6 +129,7 @@ class _Frame:
         made = 0
 
         def pack(tensor: Tensor) -> Tensor:
+            """Hand a tensor that is saved again to the one saved first; what differs raises."""
             nonlocal made
             holder = self.holders[made]() if made < len(self.holders) else None
             made += 1
