@@ -12,6 +12,7 @@ from minitorch2.dispatch import call
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, OperationError, ShapeError
 from minitorch2.layouts import broadcast_shapes, normalize_dim, normalize_dims
 from minitorch2.ops.elementwise import converted_back
+from minitorch2.ops.first_of_many import blocks_for, first_of_rows, in_order
 from minitorch2.ops.infer import describe_value
 from minitorch2.ops.table import GATHER, Meta, defop, lookup
 from minitorch2.ops.views import zeros_of
@@ -49,7 +50,13 @@ def _infer_cat(tensors, dim):
     total: int = 0
     for tensor in real:
         shape = tuple(tensor.shape)
-        if len(shape) != len(first) or any(
+        if len(shape) != len(first):
+            raise ShapeError(
+                _asked_cat(tensors, dim),
+                f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}",
+                "unsqueeze one of them",
+            )
+        if any(
             size != other
             for d, (size, other) in enumerate(zip(shape, first, strict=True))
             if d != at
@@ -200,14 +207,9 @@ def in_numpys_order(a):
 def _sort(a, dim, descending, stable):
     if a.ndim == 0:
         return a.copy(), numpy.zeros((), numpy.int64)
-    keys = in_numpys_order(a)
-    if descending:
-        order = numpy.flip(
-            a.shape[dim] - 1 - numpy.argsort(numpy.flip(keys, dim), axis=dim, kind="stable"), dim
-        )
-    else:
-        order = numpy.argsort(keys, axis=dim, kind="stable")
-    return numpy.take_along_axis(a, order, dim), numpy.ascontiguousarray(order, numpy.int64)
+    order = in_order(in_numpys_order(a), descending, dim)
+    taken = a[order] if a.ndim == 1 else numpy.take_along_axis(a, order, dim)
+    return taken, numpy.ascontiguousarray(order, numpy.int64)
 
 
 defop(
@@ -227,17 +229,21 @@ defop(
 def _sort_first(a, dim, count, descending):
     """Few of many are parted from the others first; equal ones stay in their order."""
     size = a.shape[dim] if a.ndim else 1
-    if not a.ndim or not count or size < 8 * count:
+    if not a.ndim or not count or not a.size or size < 2 * blocks_for(count):
         values, order = _sort(a, dim, descending, True)
         part = (slice(None),) * (dim % max(a.ndim, 1)) + (slice(count),) if a.ndim else ()
         return values[part].copy(), order[part].copy()
-    keys = in_numpys_order(a)
-    edge = size - count if descending else count - 1
-    parted = numpy.argpartition(keys, edge, axis=dim)
-    chosen = numpy.sort(numpy.take(parted, _ends(size, count, descending), axis=dim), axis=dim)
-    _, order = _sort(numpy.take_along_axis(keys, chosen, dim), dim, descending, True)
-    places = numpy.take_along_axis(chosen, order, dim)
-    return numpy.take_along_axis(a, places, dim), numpy.ascontiguousarray(places, numpy.int64)
+    turned = numpy.moveaxis(a, dim, -1) if dim % a.ndim != a.ndim - 1 else a
+    rows = numpy.ascontiguousarray(turned).reshape(-1, size)
+    keys = rows.astype(numpy.float32) if rows.itemsize < 4 and rows.dtype.kind not in "iu" else rows
+    flat = first_of_rows(keys, count, descending)
+    starts = numpy.arange(0, rows.size, size)[:, None]
+    found = [
+        each.reshape(*turned.shape[:-1], count) for each in (rows.reshape(-1)[flat], flat - starts)
+    ]
+    if turned is not a:
+        found = [numpy.ascontiguousarray(numpy.moveaxis(each, -1, dim)) for each in found]
+    return found[0], found[1].astype(numpy.int64, copy=False)
 
 
 def _infer_sort_first(self, dim, count, descending):
@@ -250,10 +256,6 @@ def _infer_sort_first(self, dim, count, descending):
         )
     shape = _with_size(self, dim, count)
     return Meta(shape, self.dtype), Meta(shape, dtypes.int64)
-
-
-def _ends(size, count, last):
-    return numpy.arange(size - count, size) if last else numpy.arange(count)
 
 
 defop(
