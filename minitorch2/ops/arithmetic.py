@@ -339,15 +339,6 @@ def _shared(s, g, lost, lost_other):
     return where(lost, 0.0, g), where(lost_other, 0.0, g)
 
 
-# Of equal elements (zeros of either sign) numpy's vector code gives the second, torch the first.
-def _maximum(a, b):
-    return numpy.maximum(b, a)
-
-
-def _minimum(a, b):
-    return numpy.minimum(b, a)
-
-
 def _maximum_vjp(s, g):
     return _shared(s, g, s.self < s.other, s.self > s.other)
 
@@ -356,11 +347,12 @@ def _minimum_vjp(s, g):
     return _shared(s, g, s.self > s.other, s.self < s.other)
 
 
+# Of equal elements (zeros of either sign) numpy's vector code gives the second, torch the first.
 defop(
     "maximum(Operand self, Operand other) -> Tensor",
     POINTWISE,
     numbers="",
-    eager=RowKernel("maximum", _maximum, 1 << 12),
+    eager=RowKernel("maximum", lambda a, b: numpy.maximum(b, a), 1 << 12),
     expr="maximum(self, other)",
     saves="self other",
     vjp=_maximum_vjp,
@@ -370,7 +362,7 @@ defop(
     "minimum(Operand self, Operand other) -> Tensor",
     POINTWISE,
     numbers="",
-    eager=RowKernel("minimum", _minimum, 1 << 12),
+    eager=RowKernel("minimum", lambda a, b: numpy.minimum(b, a), 1 << 12),
     expr="minimum(self, other)",
     saves="self other",
     vjp=_minimum_vjp,
