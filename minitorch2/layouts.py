@@ -104,7 +104,8 @@ class Layout:
         if extra < 0:
             raise ShapeError(
                 f"expand(shape {list(self.shape)}, to {list(shape)})",
-                f"the new shape has {len(shape)} dimensions, the tensor {len(self.shape)}",
+                f"the number of sizes provided ({len(shape)}) must be greater or equal to the "
+                f"number of dimensions in the tensor ({len(self.shape)})",
                 "give at least as many sizes as the tensor has dimensions",
             )
         sizes, strides = list(shape), [0] * len(shape)
@@ -114,7 +115,8 @@ class Layout:
                 if shape[index] < 0:
                     raise ShapeError(
                         f"expand(shape {list(self.shape)}, to {list(shape)})",
-                        "-1 stands for a leading dimension that the tensor does not have",
+                        f"The expanded size of the tensor ({shape[index]}) isn't allowed in a "
+                        f"leading, non-existing dimension {index}",
                         "give its size",
                     )
             elif shape[index] == -1 or shape[index] == old:
@@ -122,7 +124,8 @@ class Layout:
             elif old != 1:
                 raise ShapeError(
                     f"expand(shape {list(self.shape)}, to {list(shape)})",
-                    f"dimension {index} has size {old} and cannot become {shape[index]}",
+                    f"The expanded size of the tensor ({shape[index]}) must match the existing "
+                    f"size ({old}) at non-singleton dimension {index}",
                     "only dimensions of size 1 can be expanded",
                 )
         return Layout(tuple(sizes), tuple(strides), self.offset)
@@ -245,9 +248,10 @@ def normalize_dims(dims: "int | Sequence[int] | None", ndim: int, asked: str = "
     listed = (dims,) if isinstance(dims, int) else tuple(dims)
     found = tuple(normalize_dim(dim, ndim, asked) for dim in listed)
     if len(set(found)) != len(found):
+        twice = next(dim for at, dim in enumerate(found) if dim in found[:at])
         raise ShapeError(
             asked or f"dimensions {list(listed)}",
-            "a dimension appears twice",
+            f"dim {twice} appears multiple times in the list of dims",
             "name each dimension once",
         )
     return tuple(dim for dim in found if dim < ndim)
@@ -272,14 +276,14 @@ def resolve_shape(shape: Sequence[int], count: int) -> tuple[int, ...]:
         if known != count:
             raise ShapeError(
                 f"view/reshape to {list(shape)}",
-                f"shape {list(shape)} is invalid for input of size {count}",
+                f"shape '{list(shape)}' is invalid for input of size {count}",
                 "the product of the sizes must stay the same",
             )
         return tuple(shape)
     if known == 0 or count % known != 0:
         raise ShapeError(
             f"view/reshape to {list(shape)}",
-            f"{count} elements cannot be divided by {known}",
+            f"shape '{list(shape)}' is invalid for input of size {count}",
             "choose sizes whose product divides the number of elements",
         )
     return tuple(shape[:unknown]) + (count // known,) + tuple(shape[unknown + 1 :])
@@ -315,10 +319,17 @@ def view_strides(layout: Layout, shape: Sequence[int]) -> tuple[int, ...] | None
 def check_inside(layout: Layout, elements: int, asked: str) -> None:
     """ViewError unless a layout stays inside a storage of so many elements."""
     if layout.offset < 0 or any(stride < 0 for stride in layout.strides):
-        raise ViewError(asked, "strides and offset must not be negative", "use flip() to reverse")
+        raise ViewError(
+            asked,
+            "Negative strides are not supported at the moment, got strides: "
+            f"{list(layout.strides)}, offset {layout.offset}",
+            "use flip() to reverse",
+        )
     if layout.extent() > elements:
         raise ViewError(
             asked,
-            f"the view reaches element {layout.extent() - 1}, the storage has {elements}",
+            f"sizes {list(layout.shape)}, strides {list(layout.strides)}, storage offset "
+            f"{layout.offset} are out of bounds for storage of size {elements}: the view reaches "
+            f"element {layout.extent() - 1}",
             "shrink the size, the strides or the offset",
         )

@@ -38,7 +38,9 @@ def _check_index_dtype(index, name):
     if index.dtype not in (dtypes.int64, dtypes.int32):
         raise (IndexOutOfRange if name == "indexing" else DtypeError)(
             f"{name} with an index of dtype {index.dtype}",
-            "expected dtype int64 for index",
+            "tensors used as indices must be long, int, byte or bool tensors"
+            if name == "indexing"
+            else f"{name}: Expected dtype int32/int64 for index",
             "use index.long()",
         )
 
@@ -62,7 +64,7 @@ def _infer_gather(self, dim, index):
     if 0 not in index.shape:
         _check_index_dtype(index, "gather()")
     at = normalize_dim(dim, self.ndim)
-    if max(self.ndim, 1) != max(index.ndim, 1):
+    if max(self.ndim, 1) != max(index.ndim, 1) and 0 not in index.shape:
         raise ShapeError(
             f"gather({describe_value(self)}, {dim}, {describe_value(index)})",
             "index tensor must have the same number of dimensions as input tensor",
@@ -210,7 +212,9 @@ def _infer_index_select(self, dim, index):
     _check_index_dtype(index, "index_select()")
     at = normalize_dim(dim, self.ndim)
     if index.ndim > 1:
-        raise IndexOutOfRange("index_select()", "Index should be a vector", "flatten the index")
+        raise IndexOutOfRange(
+            "index_select()", "Index is supposed to be a vector", "flatten the index"
+        )
     count = index.shape[0] if index.ndim else 1
     shape = tuple(self.shape)
     return Meta(shape[:at] + (count,) + shape[at + 1 :] if shape else (), self.dtype)
@@ -288,7 +292,11 @@ def _infer_index(self, indices):
     try:
         block = broadcast_shapes(*found, asked="indexing with tensors")
     except ShapeError as error:
-        raise IndexOutOfRange(error.asked, f"shape mismatch: {error.wrong}", error.fix) from None
+        wrong = (
+            "shape mismatch: indexing tensors could not be broadcast together with shapes "
+            f"{', '.join(str(list(each)) for each in found)}"
+        )
+        raise IndexOutOfRange(error.asked, wrong, error.fix) from None
     places = [at for at, index in enumerate(indices) if index is not None]
     rest = [size for at, size in enumerate(shape) if at >= len(indices) or indices[at] is None]
     adjacent = places[-1] - places[0] + 1 == len(places)
@@ -351,6 +359,14 @@ def _index_put_vjp(s, g):
     return to_self, [None] * len(s.indices), to_values
 
 
+def _fits(shape, target):
+    """Whether a shape broadcasts to another as that is."""
+    try:
+        return broadcast_shapes(target, shape) == target
+    except ShapeError:
+        return False
+
+
 def _infer_index_put(self, indices, values, accumulate):
     picked = _infer_index(self, indices)
     if values.dtype is not self.dtype:
@@ -360,7 +376,7 @@ def _infer_index_put(self, indices, values, accumulate):
             f"{self.dtype} for the destination and {values.dtype} for the source",
             "convert the values first: values.to(x.dtype)",
         )
-    if broadcast_shapes(picked.shape, tuple(values.shape), asked="index_put") != picked.shape:
+    if not _fits(tuple(values.shape), tuple(picked.shape)):
         raise ShapeError(
             f"index_put({describe_value(self)}, values {describe_value(values)})",
             f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to "

@@ -6,6 +6,7 @@ numpy arrays, in any mix. Out: a view where every part is basic, else the picked
 Source: torch's "Tensor indexing" and numpy's advanced-indexing rules.
 """
 
+import warnings
 from typing import Any
 
 import numpy
@@ -164,9 +165,11 @@ def _integer_indices(tensor: Tensor, left: list[Any]) -> tuple:
             indices.append(None)
         elif part.dtype in (dtypes.bool, dtypes.uint8):
             _check_mask(part, tensor, len(indices))
+            if part.dtype is dtypes.uint8:
+                _warn_bytes()
             places = _op("nonzero", part)
             indices.extend(places.unbind(1))
-        elif part.dtype.category != dtypes.INTEGER:
+        elif part.dtype not in (dtypes.int64, dtypes.int32):
             raise IndexOutOfRange(
                 f"indexing with a tensor of dtype {part.dtype}",
                 "tensors used as indices must be long, int, byte or bool tensors",
@@ -175,6 +178,14 @@ def _integer_indices(tensor: Tensor, left: list[Any]) -> tuple:
         else:
             indices.append(part.to(dtypes.int64) if part.dtype is not dtypes.int64 else part)
     return tuple(indices)
+
+
+def _warn_bytes() -> None:
+    warnings.warn(
+        "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 def _check_mask(mask: Tensor, tensor: Tensor, at: int) -> None:

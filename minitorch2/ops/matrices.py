@@ -81,7 +81,9 @@ composite(
 def _trace(self):
     if self.ndim != 2:
         raise OperationError(
-            f"trace({describe_value(self)})", "trace: expected a matrix", "give two dimensions"
+            f"trace({describe_value(self)})",
+            f"trace: expected a matrix, but got tensor with dim {self.ndim}",
+            "give two dimensions",
         )
     return _op("diagonal", self, 0, 0, 1).sum()
 

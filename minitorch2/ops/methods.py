@@ -21,10 +21,12 @@ from minitorch2.errors import (
     ArgumentTypeError,
     ArgumentValueError,
     AutogradError,
+    DimensionError,
     InPlaceError,
     OperationError,
 )
 from minitorch2.formats import laid_out_as
+from minitorch2.layouts import normalize_dim
 from minitorch2.ops.creation import number_like
 from minitorch2.ops.ordering import ordered
 from minitorch2.ops.table import lookup
@@ -135,14 +137,23 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     return to(self, dtype)
 
 
+def _in_range(self: Tensor, dim: int) -> int:
+    if not self.ndim:
+        raise DimensionError(
+            f"dimension {dim} of a 0-d tensor",
+            f"Dimension specified as {dim} but tensor has no dimensions",
+        )
+    return normalize_dim(dim, self.ndim)
+
+
 def size(self: Tensor, dim: int | None = None) -> Any:
     """The shape, or the size of one dimension."""
-    return self.shape if dim is None else self.shape[dim]
+    return self.shape if dim is None else self.shape[_in_range(self, dim)]
 
 
 def stride(self: Tensor, dim: int | None = None) -> Any:
     """The strides in elements, or that of one dimension."""
-    return self.layout.strides if dim is None else self.layout.strides[dim]
+    return self.layout.strides if dim is None else self.layout.strides[_in_range(self, dim)]
 
 
 def numel(self: Tensor) -> int:

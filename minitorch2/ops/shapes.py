@@ -71,6 +71,24 @@ composite(
 )
 
 
+def _parts_of(sizes, dim, whole):
+    """The sizes that take the place of one, the single -1 replaced."""
+    asked = f"unflatten(dim={dim}, sizes={list(sizes)})"
+    if not sizes:
+        raise ShapeError(asked, "unflatten: sizes must be non-empty", "give one size at least")
+    try:
+        return resolve_shape(sizes, whole)
+    except ShapeError:
+        if sum(isinstance(size, int) and size < 0 for size in sizes) > 1:
+            raise
+        raise ShapeError(
+            asked,
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} "
+            f"({whole}) in the input tensor",
+            "the product of the sizes must be the size they replace",
+        ) from None
+
+
 def _unflatten(self, dim, sizes):
     at = normalize_dim(dim, self.ndim)
     if not self.ndim:
@@ -80,7 +98,7 @@ def _unflatten(self, dim, sizes):
             "use reshape",
         )
     shape = self.layout.shape
-    sizes = resolve_shape(sizes, shape[at])
+    sizes = _parts_of(sizes, dim, shape[at])
     return _op("view", self, shape[:at] + sizes + shape[at + 1 :])
 
 
@@ -108,9 +126,17 @@ def _movedim(self, source, destination):
     if len(source) != len(destination):
         raise ShapeError(
             f"movedim({list(source)}, {list(destination)})",
-            "the numbers of source and destination dimensions differ",
+            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should "
+            f"contain the same number of dims as destination ({list(destination)} dims)",
             "give each dimension one place",
         )
+    for name, dims in (("source", source), ("destination", destination)):
+        if len({normalize_dim(dim, self.ndim) for dim in dims}) != len(dims):
+            raise ShapeError(
+                f"movedim({list(source)}, {list(destination)})",
+                f"movedim: repeated dim in `{name}` ({list(dims)})",
+                "name each dimension once",
+            )
     origins = normalize_dims(source, self.ndim) if source else ()
     targets = normalize_dims(destination, self.ndim) if destination else ()
     order = [d for d in range(self.ndim) if d not in origins]
@@ -169,7 +195,12 @@ def _narrow(self, dim, start, length):
             f"start out of range (expected to be in range of [{-size}, {size}], but got {start})",
             "start inside the dimension",
         )
-    if start + length > size or length < 0:
+    if length < 0:
+        raise ShapeError(
+            f"narrow(dim={dim}, start={start}, length={length})",
+            "narrow(): length must be non-negative.",
+        )
+    if start + length > size:
         raise ShapeError(
             f"narrow(dim={dim}, start={start}, length={length})",
             f"start ({start}) + length ({length}) exceeds dimension size ({size})",
@@ -197,11 +228,11 @@ def _parted(self, dim, name):
     """The size of the dimension that is taken apart."""
     at = normalize_dim(dim, self.ndim)
     if self.ndim == 0:
-        raise (DimensionError if name == "unbind" else ShapeError)(
-            f"{name}() of a 0-d tensor",
-            f"{name} expects at least a 1-dimensional tensor",
-            "use unsqueeze(0) first",
-        )
+        asked, fix = f"{name}() of a 0-d tensor", "use unsqueeze(0) first"
+        if name == "unbind":
+            wrong = f"Dimension specified as {dim} but tensor has no dimensions"
+            raise DimensionError(asked, wrong, fix)
+        raise ShapeError(asked, f"{name} expects at least a 1-dimensional tensor", fix)
     return int(self.layout.shape[at])
 
 
@@ -217,7 +248,10 @@ def _split(self, split_size_or_sections, dim):
         if sections < 0 or (sections == 0 and size != 0):
             raise ShapeError(
                 f"split({sections}, dim={dim})",
-                f"split expects split_size be positive, but got split_size={sections}",
+                f"split expects split_size be non-negative, but got split_size={sections}"
+                if sections
+                else "split_size can only be 0 if dimension size is 0, but got dimension size of "
+                f"{size}",
                 "give a size of at least 1",
             )
         step = max(sections, 1)
@@ -225,7 +259,11 @@ def _split(self, split_size_or_sections, dim):
     if sum(sections) != size or min(sections, default=0) < 0:
         raise ShapeError(
             f"split({list(sections)}, dim={dim})",
-            f"split_with_sizes expects non-negative split_sizes that sum exactly to {size}",
+            f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size "
+            f"at dimension {dim}), but got split_sizes={list(sections)}"
+            if min(sections, default=0) >= 0
+            else "split_with_sizes expects split_sizes have only non-negative entries, but got "
+            f"split_sizes={list(sections)}",
             "give sizes that add up to the dimension's",
         )
     parts, start = [], 0
@@ -296,7 +334,9 @@ def _repeat(self, repeats):
         raise ShapeError(
             f"repeat({list(repeats)}) of a tensor of shape {list(self.shape)}",
             "Number of dimensions of repeat dims can not be smaller than number of dimensions "
-            "of tensor, and no repeat may be negative",
+            "of tensor"
+            if len(repeats) < self.ndim
+            else f"Trying to create tensor with negative dimension {min(repeats)}",
             "give one repeat for each dimension",
         )
     sizes = (1,) * (len(repeats) - self.ndim) + tuple(self.layout.shape)

@@ -227,8 +227,9 @@ def _selected(layout, dim, index):
     size = layout.shape[at]
     if not -size <= index < size:
         raise IndexOutOfRange(
-            f"index {index} of dimension {at}",
-            f"index {index} is out of bounds for dimension {at} with size {size}",
+            f"select(dim={dim}, index={index})",
+            f"select(): index {index} out of range for tensor of size {list(layout.shape)} at "
+            f"dimension {dim}",
             f"use an index from {-size} to {size - 1}",
         )
     return layout.selected(at, index + size if index < 0 else index)
@@ -254,7 +255,7 @@ def slice_bounds(size, start, end, step):
     if step <= 0:
         raise ArgumentValueError(
             f"a slice with step {step}",
-            "step must be greater than zero",
+            "step must be greater than zero" if step else "slice step cannot be zero",
             "use flip() to reverse a dimension",
         )
     start = 0 if start is None else start
@@ -396,7 +397,9 @@ def _unfolded(layout, dimension, size, step):
     asked = f"unfold(dimension={dimension}, size={size}, step={step})"
     at = normalize_dim(dimension, ndim)
     whole = layout.shape[at] if ndim else 1
-    if size < 0 or size > whole:
+    if size < 0:
+        raise ShapeError(asked, f"size is {size} but must be >= 0", "give a size of at least 0")
+    if size > whole:
         raise ShapeError(
             asked,
             f"maximum size for tensor at dimension {dimension} is {whole} but size is {size}",

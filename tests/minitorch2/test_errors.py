@@ -14,7 +14,7 @@ CASES: list[tuple[Callable[[], object], type, str, str]] = [
         lambda: torch.ones(2, 3) + torch.ones(4),
         errors.ShapeError,
         "add(f32[2,3], f32[4], 1)",
-        "3 and 4",
+        "tensor a (3) must match the size of tensor b (4)",
     ),
     (
         lambda: torch.ones(2, 3) @ torch.ones(4, 5),
@@ -43,7 +43,7 @@ CASES: list[tuple[Callable[[], object], type, str, str]] = [
         lambda: torch.ones(2).expand(2, 2, 3),
         errors.ShapeError,
         "expand(",
-        "size 2 and cannot become 3",
+        "must match the existing size (2) at non-singleton dimension 2",
     ),
     (lambda: torch.ones(2).item(), errors.OperationError, "item()", "2 elements"),
     (lambda: bool(torch.ones(2)), errors.OperationError, "bool()", "ambiguous"),

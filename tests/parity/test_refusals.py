@@ -136,6 +136,98 @@ NORMS = {
 }
 
 
+def on(method, *args, shape=(2, 3, 4), **kwargs):
+    """A program: a method of ones of this shape."""
+    return lambda t: getattr(t.ones(shape), method)(*args, **kwargs)
+
+
+SHAPES = {
+    "shape '[-1, 5]' is invalid for input of size 24": on("view", -1, 5),
+    "Provided sizes [3, 3] don't multiply up to the size of dim 2 (4)": on("unflatten", 2, (3, 3)),
+    "unflatten: sizes must be non-empty": on("unflatten", 2, ()),
+    "The expanded size of the tensor (5) must match the existing size (4) at non-singleton": (
+        on("expand", 2, 3, 5)
+    ),
+    "the number of sizes provided (2) must be greater or equal to the number of dimensions": (
+        on("expand", 3, 4)
+    ),
+    "(-1) isn't allowed in a leading, non-existing dimension 0": on("expand", -1, 2, 3, 4),
+    "movedim: repeated dim in `source` ([0, 0])": on("movedim", (0, 0), (1, 2)),
+    "source ([0, 1] dims) should contain the same number of dims as destination ([2] dims)": (
+        on("movedim", (0, 1), (2,))
+    ),
+    "narrow(): length must be non-negative": on("narrow", 2, 0, -1),
+    "select(): index 5 out of range for tensor of size [2, 3, 4] at dimension 0": (
+        on("select", 0, 5)
+    ),
+    "size is -1 but must be >= 0": on("unfold", 2, -1, 1),
+    "expects split_sizes to sum exactly to 4 (input tensor's size at dimension 2), but got": (
+        on("split", [1, 2], 2)
+    ),
+    "split_size can only be 0 if dimension size is 0, but got dimension size of 4": (
+        on("split", 0, 2)
+    ),
+    "split expects split_size be non-negative, but got split_size=-1": on("split", -1),
+    "Dimension specified as 0 but tensor has no dimensions": on("unbind", shape=()),
+    "Negative strides are not supported at the moment, got strides: [-1]": (
+        on("as_strided", (2,), (-1,))
+    ),
+    "storage offset 0": on("as_strided", (99,), (1,)),
+    "Dimension out of range (expected to be in range of [-3, 2], but got 5)": on("size", 5),
+    "expected to be in range of [-3, 2], but got -4": on("stride", -4),
+    "dim 0 appears multiple times in the list of dims": on("flip", 0, 0),
+    "Trying to create tensor with negative dimension": on("repeat", -1, 1, 1),
+    "Tensors must have same number of dimensions: got 3 and 2": (
+        lambda t: t.cat([t.ones(2, 3, 4), t.ones(3, 4)])
+    ),
+    "trace: expected a matrix, but got tensor with dim 3": on("trace"),
+}
+
+
+def picked(*index, shape=(3, 4), value=None):
+    """A program: ones of this shape indexed with tensors of these lists, or written there."""
+
+    def program(t):
+        x = t.ones(shape)
+        tensors = tuple(t.tensor(each) if isinstance(each, list) else each for each in index)
+        if value is None:
+            return x[tensors]
+        x[tensors] = t.ones(value)
+        return x
+
+    return program
+
+
+INDICES = {
+    "shape mismatch: indexing tensors could not be broadcast together with shapes [2], [3]": (
+        picked([0, 1], [0, 1, 2])
+    ),
+    "value tensor of shape [2] cannot be broadcast to indexing result of shape [2, 4]": (
+        picked([0, 1], value=[2])
+    ),
+    "value tensor of shape [5, 4] cannot be broadcast to indexing result of shape [2, 4]": (
+        picked([True, False, True], value=[5, 4])
+    ),
+    "tensors used as indices must be long, int, byte or bool tensors": (
+        lambda t: t.ones(3)[t.tensor([0, 1], dtype=t.int8)]
+    ),
+    "used as indices must be long, int, byte or bool": (
+        lambda t: t.ones(3).index_put((t.tensor([0.0]),), t.tensor(1.0))
+    ),
+    "slice step cannot be zero": picked(slice(0, 2, 0)),
+    "step must be greater than zero": picked(slice(0, 2, -1)),
+    "index_select(): Index is supposed to be a vector": (
+        lambda t: t.ones(3, 4).index_select(0, t.tensor([[0]]))
+    ),
+    "gather(): Expected dtype int32/int64 for index": (
+        lambda t: t.ones(3, 4).gather(1, t.zeros(1, 1))
+    ),
+    "scatter(): Expected dtype int32/int64 for index": (
+        lambda t: t.ones(3, 4).scatter(1, t.zeros(1, 1), 1.0)
+    ),
+}
+
+
 def refusal(library, program):
     """The builtin class of what is raised, and its text."""
     with pytest.raises(Exception) as caught:  # noqa: PT011 - whatever torch raises
@@ -189,6 +281,16 @@ def test_norms(words):
     agree(words, NORMS[words])
 
 
+@pytest.mark.parametrize("words", SHAPES)
+def test_shapes(words):
+    agree(words, SHAPES[words])
+
+
+@pytest.mark.parametrize("words", INDICES)
+def test_indices(words):
+    agree(words, INDICES[words])
+
+
 def warned(library, program):
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
@@ -199,6 +301,8 @@ def warned(library, program):
 @pytest.mark.parametrize(
     "program",
     [
+        lambda t: t.ones(3, 4)[t.tensor([1, 0, 1], dtype=t.uint8)],
+        lambda t: t.ones(3, 4).gather(1, t.tensor([], dtype=t.int64)),
         loss("kl_div", [2], [2]),
         loss("mse_loss", [2], [2], size_average=False),
         loss("mse_loss", [2], [2], reduce=False),
