@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -83,3 +84,23 @@ def test_the_way_from_relu_to_its_kernel_is_a_short_read():
     assert len(stops) == 20
     total = sum(lines_of(path, name) for path, name in stops)
     assert 2200 <= total <= 2800, f"docs/index.md says about 2,500 lines; they are {total}"
+
+
+def blocks_of(title: str) -> list[str]:
+    """The Python blocks of a section of CONTRIBUTING.md."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    return re.findall(r"^```python\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+
+
+def test_the_pass_and_its_test_that_contributors_are_shown_run(monkeypatch):
+    """With their own imports and nothing else."""
+    [made], [tested] = blocks_of("Add a pass"), blocks_of("Add a test")
+    name = "minitorch2.jit.passes.flatten_cats"
+    module, found = ModuleType(name), list[str]()
+    exec(compile(made, "flatten_cats.py", "exec"), module.__dict__)
+    monkeypatch.setitem(sys.modules, name, module)
+    names: dict[str, Any] = {}
+    exec(compile(tested, "test_flatten_cats.py", "exec"), names)
+    names["test_both_parts_are_joined"](lambda text, ext: found.append(f"{ext}: {text}"))
+    assert found[0].startswith("graph: graph f(") and "cat((%x, %y, %x))" in found[0]

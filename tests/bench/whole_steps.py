@@ -1,9 +1,10 @@
 """Whole training steps as one graph: what each model becomes, and whether it trains as eager does.
 
-    python tests/bench/whole_steps.py WORKLOADS [--models mlp gpt bert cnn] [--steps 50]
+    python tests/bench/whole_steps.py [FILE] [--models mlp cnn] [--steps 50]
 
-In: a Python file with `train_step(name, mode)` that gives a step function (compiled whole if `mode`
-is "step"), its inputs and its model. Out: a line for each model: graph breaks, recompilations after
+In: nothing, for the models of peak_memory.py; or a Python file with `train_step(name, mode)` that
+gives a step function (compiled whole if `mode` is "step"), its inputs and its model, and with the
+names as MODELS. Out: a line for each model: graph breaks, recompilations after
 the second call, captured operations, nodes of the optimized graph, kernels before and after fusion,
 launches in one step (kernels, products, eager calls), seconds of the two calls that compile, and
 the largest relative difference of a loss to eager's, all in float64.
@@ -11,7 +12,10 @@ the largest relative difference of a loss to eager's, all in float64.
 
 import argparse
 import importlib.util
+import sys
 import time
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import minitorch2 as torch
@@ -19,8 +23,30 @@ from minitorch2.artifacts import Event, subscribe
 from minitorch2.compat import install_as_torch
 from minitorch2.compiling import emit_totals
 
+sys.path.insert(0, str(Path(__file__).parent))
+peak_memory = importlib.import_module("peak_memory")  # a script beside this one
+SIZE = 8  # rows, images or sequences of its models
 HEAD = ("model", "breaks", "again", "ops", "nodes", "loops", "kernels", "launches", "compile, s",
         "loss differs")  # fmt: skip
+
+
+def train_step(name: str, mode: str) -> tuple[Any, tuple[Any, ...], Any]:
+    """A model of peak_memory.py: its step with AdamW, its inputs, and the model."""
+    torch.manual_seed(0)
+    model, inputs, target = peak_memory.MODELS[name][0](torch, SIZE)
+    rows = torch.randn(*inputs.shape)
+    given = (rows,) if target is None else (rows, torch.arange(SIZE))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+
+    def step(rows: Any, *target: Any) -> Any:
+        optimizer.zero_grad()
+        out = model(rows)
+        loss = torch.nn.functional.cross_entropy(out, *target) if target else out.square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    return (torch.compile(step, fullgraph=True) if mode == "step" else step), given, model
 
 
 def workloads(file: str) -> Any:
@@ -72,13 +98,14 @@ def row(module: Any, name: str, steps: int) -> tuple[str, ...]:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("workloads")
-    parser.add_argument("--models", nargs="+", default=["mlp", "gpt", "bert", "cnn"])
+    parser.add_argument("file", nargs="?", help="default: the models of peak_memory.py")
+    parser.add_argument("--models", nargs="+")
     parser.add_argument("--steps", type=int, default=50)
     given = parser.parse_args()
-    module = workloads(given.workloads)
+    own = SimpleNamespace(train_step=train_step, MODELS=tuple(peak_memory.MODELS))
+    module = workloads(given.file) if given.file else own
     print("  ".join(f"{each:>10}" for each in HEAD))
-    for name in given.models:
+    for name in given.models or module.MODELS:
         torch.manual_seed(0)
         cells = row(module, name, given.steps)
         print("  ".join(f"{each:>10}" for each in cells), flush=True)
