@@ -17,7 +17,7 @@ from minitorch2.jit import guards as kinds
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.mode import CaptureMode, tensor_type
 from minitorch2.jit.capture.source import ConstantSource, Source
-from minitorch2.jit.capture.state import CaptureState, InputTensor
+from minitorch2.jit.capture.state import TOO_LARGE, CaptureState, InputTensor
 from minitorch2.jit.capture.values.base import Value
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.floats import FloatValue
@@ -157,7 +157,8 @@ class Inputs:
 
     def input_constant(self: Any, object: Any, source: Source) -> Value:
         """A number or string of the call: known and guarded, or an int that is known to vary."""
-        if type(object) is int and self.free_sizes(str(source)) == VARIES:
+        small = type(object) is int and object < TOO_LARGE
+        if small and self.free_sizes(str(source)) == VARIES:
             size = self.state.environment.new_size(object)
             if isinstance(size, SymbolicSize):
                 return self._input_int(size, source)

@@ -46,13 +46,16 @@ class Members:
 
     def has(self: Any, value: Value, name: str) -> bool:
         """`hasattr(value, name)`."""
+        return self.attribute_or_none(value, name) is not None
+
+    def attribute_or_none(self: Any, value: Value, name: str) -> Value | None:
+        """`value.name`, or None where there is no such attribute."""
         try:
-            self.get_attribute(value, name)
+            return self.get_attribute(value, name)
         except UserRaise as raised:
             if issubclass(raised.value.python_type(), AttributeError):
-                return False
+                return None
             raise
-        return True
 
     def class_lookup(self: Any, cls: type, name: str) -> Any:
         """(class that holds it, raw attribute) along the MRO, or None."""

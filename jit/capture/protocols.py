@@ -20,10 +20,12 @@ from minitorch2.jit.capture.values.constants import Constant, is_constant
 from minitorch2.jit.capture.values.deques import DequeValue
 from minitorch2.jit.capture.values.exceptions import ExceptionValue
 from minitorch2.jit.capture.values.floats import FloatValue, float_arithmetic
+from minitorch2.jit.capture.values.functions import MethodValue
 from minitorch2.jit.capture.values.keys import (
     HashedKey,
     IdentityValue,
     Key,
+    MethodKey,
     ObjectKey,
     TupleKey,
 )
@@ -223,7 +225,11 @@ def plain_key(machine: Machine, value: Value) -> Any:
         return _object_key(machine, value)
     if isinstance(value, TupleValue):
         parts = tuple(plain_key(machine, item) for item in value.values)
-        return TupleKey(value, parts) if any(isinstance(p, Key) for p in parts) else parts
+        plain = value.cls is tuple and not any(isinstance(part, Key) for part in parts)
+        return parts if plain else TupleKey(value, parts)
+    if isinstance(value, MethodValue):
+        owner, function = machine.real(value.owner), machine.real(value.function)
+        return MethodKey(machine, value, owner, function)
     if value.python_type().__hash__ is None:
         machine.type_error(f"unhashable type: '{value.python_type().__name__}'")
     try:

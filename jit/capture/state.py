@@ -39,6 +39,8 @@ from minitorch2.tensors import Tensor
 if TYPE_CHECKING:
     from minitorch2.jit.capture.values.namespaces import GlobalsValue
 
+TOO_LARGE = 1 << 63  # for a number of a graph
+
 
 class Frame:
     """One activation of a function."""
@@ -187,7 +189,7 @@ class CaptureState:
             self.add(kinds.value_guard(source, value, self.span()))
 
     def guard_symbolic_int(self, source: Source) -> None:
-        test = "type({0}) is not int or {0} < 2"
+        test = f"type({{0}}) is not int or not 2 <= {{0}} < {TOO_LARGE}"
         self._plain("value", source, test, "was an int of 2 or more")
 
     def guard_identity(self, source: Source | None, thing: Any) -> None:
@@ -259,6 +261,13 @@ class CaptureState:
         """A class that holds none of these names itself: what it inherits is not hidden."""
         self._plain("keys", source, "not {0}.__dict__.keys().isdisjoint(<NAMES>)",
                     f"had no own {', '.join(sorted(names))}", NAMES=names)  # fmt: skip
+
+    def guard_subclass(self, source: Source, wanted: tuple[type, ...], found: bool) -> None:
+        """What abstract classes answer, which may be told otherwise later."""
+        names = " or ".join(one.__name__ for one in wanted)
+        meaning = f"was {'' if found else 'not '}a kind of {names}"
+        self._plain("value", source, f"issubclass({{0}}, <WANTED>) is not {found}", meaning,
+                    WANTED=wanted)  # fmt: skip
 
     def guard_no_hooks(self, source: Source, tables: tuple[str, ...]) -> None:
         test = " or ".join(f"{{0}}.{name}" for name in tables)

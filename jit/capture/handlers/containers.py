@@ -274,25 +274,34 @@ def match_class(machine: Machine, frame: Frame, ins: Instruction) -> None:
     cls = cls_value.known()
     if not isinstance(cls, type):
         machine.type_error("called match pattern must be a class")
-    if not issubclass(subject.python_type(), cls):
+    if not machine.truth(machine.call_native(isinstance, [subject, cls_value], {})):
         frame.stack.append(Constant(None))
         return
     count = ins.argument
     wanted = list(names.known())
     found: list[Value] = []
     if count:
-        fields = getattr(cls, "__match_args__", None)
-        if fields is None and issubclass(cls, SELF_MATCHING):
+        fields = None
+        if machine.has(cls_value, "__match_args__"):
+            fields = machine.real(machine.get_attribute(cls_value, "__match_args__")).known()
+        elif issubclass(cls, SELF_MATCHING):
             found.append(subject)
             count -= 1
-        fields = tuple(fields or ())
+        if fields is not None and type(fields) is not tuple:
+            machine.type_error(f"{cls.__name__}.__match_args__ must be a tuple "
+                               f"(got {type(fields).__name__})")  # fmt: skip
+        fields = fields or ()
         if len(fields) < count:
-            machine.type_error(f"{cls.__name__}() accepts {len(fields)} positional sub-patterns "
-                               f"({count} given)")  # fmt: skip
+            most = f"{len(fields)} positional sub-pattern{'s' if len(fields) != 1 else ''}"
+            machine.type_error(f"{cls.__name__}() accepts {most} ({count} given)")
         wanted = [*fields[:count], *wanted]
-    for name in wanted:
-        if not machine.has(subject, name):
+    for place, name in enumerate(wanted):
+        if name in wanted[:place]:
+            text = f"{cls.__name__}() got multiple sub-patterns for attribute {name!r}"
+            machine.type_error(text)
+        part = machine.attribute_or_none(subject, name)
+        if part is None:
             frame.stack.append(Constant(None))
             return
-        found.append(machine.get_attribute(subject, name))
+        found.append(part)
     frame.stack.append(TupleValue(found))

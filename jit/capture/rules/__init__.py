@@ -1,6 +1,7 @@
 """What happens at calls that are not inlined.
 
 - builtins: Python's builtin functions over values
+- kinds: isinstance and issubclass
 - constructors: calling builtin classes (list, dict, range, zip, super, type ...)
 - class_statements: classes made inside, and the decorators that change them
 - iteration: the iterators of the builtins and of itertools

@@ -21,9 +21,8 @@ from minitorch2.jit.capture.values.keys import IdentityValue
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.namespaces import CellValue
 from minitorch2.jit.capture.values.objects import ObjectValue
-from minitorch2.jit.capture.values.sequences import ListValue
+from minitorch2.jit.capture.values.sequences import ListValue, TupleValue
 from minitorch2.jit.capture.values.sets import SetValue
-from minitorch2.jit.capture.values.tensors import TensorValue
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
@@ -43,48 +42,6 @@ def rule(*functions: Any) -> Callable[[Rule], Rule]:
         return found
 
     return register
-
-
-@rule(isinstance)
-def _isinstance(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    value, classes = (machine.real(argument) for argument in args)
-    wanted = classes.known()
-    cls = value.python_type()
-    hooks = [c for c in _flat(wanted) if _has_python_hook(c, "__instancecheck__")]
-    if hooks:
-        return _with_hook(machine, value, wanted)
-    try:
-        return Constant(issubclass(cls, wanted))
-    except TypeError:
-        return Constant(machine.guarded(isinstance, None, wanted))  # which says what is wrong
-
-
-def _flat(classes: Any) -> list:
-    if isinstance(classes, tuple):
-        return [one for item in classes for one in _flat(item)]
-    return [classes]
-
-
-def _has_python_hook(cls: Any, name: str) -> bool:
-    found = getattr(type(cls), name, None)
-    return hasattr(found, "__code__") and type(cls).__module__ != "abc"
-
-
-def _with_hook(machine: Machine, value: Value, wanted: Any) -> Value:
-    if isinstance(value, TensorValue) and value.object is not None:
-        return Constant(isinstance(value.object, wanted))
-    if isinstance(value, TensorValue):
-        return Constant(isinstance(value.fake, wanted))
-    try:
-        return Constant(machine.guarded(isinstance, value.known(), wanted))
-    except NotKnown:
-        return Constant(issubclass(value.python_type(), wanted))
-
-
-@rule(issubclass)
-def _issubclass(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    cls, wanted = (machine.real(argument).known() for argument in args)
-    return Constant(machine.guarded(issubclass, cls, wanted))
 
 
 @rule(len)
@@ -197,9 +154,13 @@ def _hash(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     value = machine.real(args[0])
     if isinstance(value, ObjectValue):
         found = machine.class_lookup(value.cls, "__hash__")
+        if found is not None and found[1] is None:
+            machine.type_error(f"unhashable type: '{value.cls.__name__}'")
         if found is not None and found[0] is not object:
             return value.special(machine, "__hash__")  # type: ignore[return-value]
         machine.stop("unknown-operation", "hash() of an object, its address")
+    if isinstance(value, TupleValue):
+        machine.key(value)  # an item may have no hash
     return machine.run_python(hash, args, kwargs)
 
 

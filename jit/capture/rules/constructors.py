@@ -180,7 +180,15 @@ def _range(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
 
 
 def _partial(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    return PartialValue(args[0], list(args[1:]), dict(kwargs))
+    if not args:
+        machine.type_error("type 'partial' takes at least one argument")
+    function, given, named = machine.real(args[0]), list(args[1:]), dict(kwargs)
+    if not machine.truth(machine.call_native(callable, [function], {})):
+        machine.type_error("the first argument must be callable")
+    if isinstance(function, PartialValue):  # a partial of a partial is one
+        given, named = [*function.args, *given], {**function.keywords, **named}
+        function = function.function
+    return PartialValue(function, given, named)
 
 
 def _itemgetter(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:

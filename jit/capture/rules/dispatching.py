@@ -12,7 +12,7 @@ import random
 import types
 from typing import TYPE_CHECKING, Any
 
-from minitorch2.jit.capture.rules import class_statements
+from minitorch2.jit.capture.rules import class_statements, kinds  # noqa: F401 -- their rules
 from minitorch2.jit.capture.rules.arrays import run_numpy
 from minitorch2.jit.capture.rules.builtins import RULES, Rule, fits_no_rule
 from minitorch2.jit.capture.rules.constructors import CLASS_RULES
@@ -130,8 +130,8 @@ DISPATCH = functools.singledispatch(len).dispatch.__code__
 def dispatched(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value | None:
     """The `dispatch` of a singledispatch function: which implementation a class has."""
     registry = function.__closure__[function.__code__.co_freevars.index("registry")].cell_contents
-    kinds = machine.wrap(registry, ConstantSource(registry, "registry", False))
-    machine.state.guard_length(kinds.source, len(registry))
+    table = machine.wrap(registry, ConstantSource(registry, "registry", False))
+    machine.state.guard_length(table.source, len(registry))
     found = machine.guarded(function, machine.real(args[0]).known())
     return machine.wrap(found, ConstantSource(found, getattr(found, "__name__", "function"), False))
 

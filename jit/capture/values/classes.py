@@ -117,6 +117,14 @@ class ClassValue(Value):
         return place or ConstantSource(self.cls, self.cls.__name__, fixed)
 
     def _from_metaclass(self, machine: Machine, name: str) -> Value:
+        kind = type(self.cls)
+        found = machine.class_lookup(kind, name)
+        if found is not None and not is_trusted_module(found[0].__module__):
+            return machine.bind_attribute(self, found[0], name, found[1])
+        fallback = machine.class_lookup(kind, "__getattr__") if found is None else None
+        if fallback is not None and not is_trusted_module(fallback[0].__module__):
+            method = machine.bind_attribute(self, fallback[0], "__getattr__", fallback[1])
+            return machine.call(method, [machine.from_python(name)], {})
         try:
             held = getattr(self.cls, name)
         except AttributeError as error:
@@ -133,7 +141,8 @@ class ClassValue(Value):
         if type(cls).__setattr__ is not type.__setattr__ or isinstance(value, FunctionValue):
             machine.stop("unknown-attribute", f"setting {cls.__name__}.{name} (a class)")
         machine.state.class_writes[cls, name] = ClassWrite(value)
-        target = ClassValue(cls, self._place(machine))
+        place = machine.state.class_sources.get(cls) or ConstantSource(cls, cls.__name__)
+        target = ClassValue(cls, place)
         machine.state.effects.record(target, f"{{0}}.{name} = {{1}}", value)
 
     def get_item(self, machine: Machine, key: Value) -> Value:
@@ -272,7 +281,7 @@ def _instance(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keyw
         made = machine.call(
             machine.class_member(new[0], "__new__", "__func__"), [value, *args], kwargs
         )
-        if not issubclass(made.python_type(), cls):
+        if cls not in made.python_type().__mro__:
             return made
     elif heap and cls.__new__ is object.__new__:
         if (args or kwargs) and cls.__init__ is object.__init__:  # type: ignore[misc]

@@ -178,6 +178,18 @@ class MethodValue(Value):
     def same_as(self, machine: Machine, other: Value) -> bool:
         return self is other
 
+    def compare_with(
+        self, machine: Machine, symbol: str, other: Value, reflected: bool
+    ) -> Value | None:
+        """Two are equal when they bind one function to one object."""
+        if symbol not in ("==", "!=") or not isinstance(other, MethodValue):
+            return None
+        mine, theirs = (machine.real(each.owner) for each in (self, other))
+        same = mine.same_as(machine, theirs)
+        mine, theirs = (machine.real(each.function) for each in (self, other))
+        same = same and mine.same_as(machine, theirs)
+        return machine.from_python(same == (symbol == "=="))
+
     def get_attribute(self, machine: Machine, name: str) -> Value:
         if name == "__self__":
             return self.owner

@@ -61,6 +61,25 @@ class TupleKey(Key):
         return hash(self.parts)
 
 
+class MethodKey(Key):
+    """A bound method: the object it is bound to, and the function."""
+
+    __slots__ = ("machine", "owner", "function")
+
+    def __init__(self, machine: Machine, value: Value, owner: Value, function: Value):
+        super().__init__(value)
+        self.machine, self.owner, self.function = machine, owner, function
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MethodKey):
+            return False
+        same = self.owner.same_as(self.machine, other.owner)
+        return same and self.function.same_as(self.machine, other.function)
+
+    def __hash__(self) -> int:
+        return hash(self.owner.python_type())
+
+
 class HashedKey(Key):
     """An instance whose class has a `__hash__` of its own: `number` is what that answered."""
 

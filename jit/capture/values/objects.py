@@ -67,6 +67,10 @@ class ObjectValue(Value):
 
     # ---- attributes
 
+    def has_dict(self) -> bool:
+        """Whether it can hold attributes other than in slots."""
+        return bool(self.cls.__dictoffset__) or self.cls is types.SimpleNamespace
+
     def own(self, machine: Machine, name: str, quiet: bool = False) -> Value | None:
         """An entry of the instance dict, or None when there is none."""
         if name in self.attributes:
@@ -111,7 +115,7 @@ class ObjectValue(Value):
 
     def find(self, machine: Machine, name: str) -> Value | None:
         """Data descriptors of the class, then the instance dict, then the rest of the class."""
-        if name == "__dict__":
+        if name == "__dict__" and self.has_dict():
             return InstanceDict(self)
         if name == "__class__":
             return machine.from_python(self.cls)
@@ -185,13 +189,14 @@ class ObjectValue(Value):
                 if setter is None or not isinstance(setter[1], types.FunctionType):
                     machine.stop("unknown-attribute", f"setting {self.cls.__name__}.{name}")
                 descriptor = machine.class_member(found[0], name)
-                machine.call(machine.wrap_function(setter[1]), [descriptor, self, value], {})
+                function = machine.class_member(setter[0], "__set__")
+                machine.call(function, [descriptor, self, value], {})
                 return
         self.store(machine, name, value)
 
     def store(self, machine: Machine, name: str, value: Value | None) -> None:
         """Put a value into the instance dict (None takes it out)."""
-        if not self.cls.__dictoffset__ and self.cls is not types.SimpleNamespace:
+        if not self.has_dict():
             slot = machine.class_lookup(self.cls, name)
             if slot is None or not isinstance(slot[1], SLOT):
                 machine.raise_(AttributeError, _no_place(self.cls, name, slot is not None))
@@ -224,7 +229,8 @@ class ObjectValue(Value):
             if not isinstance(deleter[1], types.FunctionType):
                 machine.stop("unknown-attribute", f"deleting {self.cls.__name__}.{name}")
             descriptor = machine.class_member(found[0], name)
-            machine.call(machine.wrap_function(deleter[1]), [descriptor, self], {})
+            function = machine.class_member(deleter[0], "__delete__")
+            machine.call(function, [descriptor, self], {})
             return
         elif self.own(machine, name) is None:
             text = f"'{self.cls.__name__}' object has no attribute '{name}'"

@@ -58,7 +58,7 @@ def uses(thing, x):
     return (
         thing.method(x), thing.value, thing.own, getattr(thing, "late", None), thing(x), thing + x,
         hasattr(type(thing), "__len__") and len(thing), bool(thing), thing == 3,
-        hasattr(type(thing), "__contains__") and 3 in thing, getattr(thing, "written", "not written"),
+        hasattr(type(thing), "__contains__") and 3 in thing, getattr(thing, "written", "no"),
     )  # fmt: skip
 
 
