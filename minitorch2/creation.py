@@ -98,9 +98,13 @@ def _no_elements(data: Any) -> Exception:
 
 def _check_held(array: numpy.ndarray, wanted: dtypes.dtype) -> None:
     """OperationError for numbers that an integer dtype cannot hold; TypeError for lost parts."""
-    if array.dtype.kind == "c" and not wanted.is_complex:
+    if array.dtype.kind == "c" and not wanted.is_complex and wanted is not dtypes.bool:
+        whole = wanted.category == dtypes.INTEGER
         raise ArgumentTypeError(
-            f"tensor(complex numbers, dtype={wanted})", "must be real number, not complex"
+            f"tensor(complex numbers, dtype={wanted})",
+            "'complex' object cannot be interpreted as an integer"
+            if whole
+            else "must be real number, not complex",
         )
     if wanted.category != dtypes.INTEGER or not array.size or array.dtype.kind == "b":
         return
@@ -108,7 +112,7 @@ def _check_held(array: numpy.ndarray, wanted: dtypes.dtype) -> None:
         if not dtypes.can_hold(wanted, value):
             raise OperationError(
                 f"tensor({value}, dtype={wanted})",
-                f"value cannot be converted to type {wanted.in_words_of_c} without overflow",
+                f"value cannot be converted to type {wanted.name} without overflow",
                 "use a wider dtype",
             )
 

@@ -12,10 +12,34 @@ torch = pytest.importorskip("torch")
 import minitorch2  # noqa: E402
 from tests.parity.test_eight_bits import EIGHT_BITS  # noqa: E402
 
-DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32")
+DTYPES: tuple[str, ...] = (
+    "bool",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+)
 DTYPES += ("float64", "complex64", "complex128")
 WHOLE = (0, 1, 2, -1, -2, 300, -300, 70000, -70000, 10**10, 2**40, True)
-FLOATS = (1.5, -1.5, -0.5, -1.0, 255.9, 256.0, -255.0, 300.5, 65504.0, 65505.0, 65519.0, 7e4, -7e4)
+FLOATS: tuple[float, ...] = (
+    1.5,
+    -1.5,
+    -0.5,
+    -1.0,
+    255.9,
+    256.0,
+    -255.0,
+    300.5,
+    65504.0,
+    65505.0,
+    65519.0,
+    7e4,
+    -7e4,
+)
 FLOATS += (1e6, 1e10, 9.3e18, 1e19, 3.39e38, 3.41e38, -1e39, 1e308, math.inf, -math.inf, math.nan)
 COMPLEX = (1 + 0j, 1 + 1j, 0j, complex(1e39, 0), complex(0, 1e39), complex(math.inf, 0))
 
@@ -26,6 +50,7 @@ STORED = {
     "filled": lambda t, d, v: t.ones(3, dtype=d).fill_(v),
     "like": lambda t, d, v: t.full_like(t.ones(2), v, dtype=d),
     "new_full": lambda t, d, v: t.ones(1, dtype=d).new_full((1,), v),
+    "tensor": lambda t, d, v: t.tensor([v], dtype=d),
 }
 
 
@@ -56,7 +81,7 @@ def outcome(way, library, dtype, value):
     """What becomes of it, as text; or what is said."""
     try:
         made = way(library, getattr(library, dtype), value)
-    except RuntimeError as wrong:
+    except (RuntimeError, TypeError) as wrong:
         return str(wrong)
     return str(made.dtype), [str(each) for each in made.tolist()]
 
