@@ -90,7 +90,8 @@ STAGES = (
     Stage(
         "autodiff.functional",
         "functional graph",
-        "The same in primitive operations only; writes in place became new values.",
+        "The same in primitive operations, and those that have a derivative of their own, as "
+        "softmax; writes in place became new values.",
         "graph",
         "jit/autodiff/functionalize.py",
     ),

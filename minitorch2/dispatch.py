@@ -139,15 +139,22 @@ def without_autocast(function: Callable, *args: Any) -> Any:
 
 
 def below_modes(op: Any, args: tuple) -> Any:
-    """The part of `call` below the mode stack: composite, then autograd, then the backend."""
-    if op.decomp is not None:
-        if op.slope and state.grad_enabled and state.tracer is None and not state.duals:
-            if wants_gradient(op, args):
-                return recorder(op, args)  # type: ignore[misc]
+    """The part of `call` below the mode stack: composite, forward mode, autograd, the backend."""
+    if op.decomp is not None and not stays_whole(op, args):
         return by_definition(op, args)
     if state.duals:
         return pusher(op, args)  # type: ignore[misc]
     return below_tangents(op, args)
+
+
+def stays_whole(op: Any, args: tuple) -> bool:
+    """Whether a composite goes on as a primitive does: where its own derivative, if it has one, is
+    wanted, or may be of the graph that is traced."""
+    if not op.slope:
+        return False
+    if state.duals or state.tracer is not None:
+        return True
+    return state.grad_enabled and wants_gradient(op, args)
 
 
 def by_definition(op: Any, args: tuple) -> Any:
@@ -157,6 +164,15 @@ def by_definition(op: Any, args: tuple) -> Any:
         if found is not None:
             return found
     return op.decomp(*args)
+
+
+def unrecorded(function: Callable, *args: Any) -> Any:
+    """Call a function whose operations need no history."""
+    before, state.grad_enabled = state.grad_enabled, False
+    try:
+        return function(*args)
+    finally:
+        state.grad_enabled = before
 
 
 def below_tangents(op: Any, args: tuple) -> Any:
@@ -192,6 +208,8 @@ def run_backend(op: Any, args: tuple) -> Any:
     """Run a primitive on the device of its tensors, or on the one asked for, without autograd."""
     if state.tracer is not None:
         return state.tracer.run(op, args)
+    if op.slope:
+        return unrecorded(by_definition, op, args)
     where = "cpu"
     for position in op.tensor_positions:
         argument = args[position]

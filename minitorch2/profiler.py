@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from minitorch2.dispatch import Mode, call, state
+from minitorch2.dispatch import Mode, below_modes, call, state, stays_whole
 
 
 class ProfilerActivity(enum.Enum):
@@ -121,11 +121,12 @@ class _Watch(Mode):
         """Run the operation, the ones it is made of under watch too, and note its time."""
         shapes = [list(a.shape) for a in args if hasattr(a, "shape")] if self.owner.shapes else []
         with self.owner.event(op.name, shapes):
-            if op.decomp is None:
+            before = state.modes
+            if op.decomp is None or before and stays_whole(op, args):
                 return call(op, args)
-            before, state.modes = state.modes, (*state.modes, self)
+            state.modes = (*before, self)
             try:
-                return op.decomp(*args)
+                return below_modes(op, args)
             finally:
                 state.modes = before
 

@@ -1,4 +1,5 @@
-"""Functionalization: a captured graph becomes primitives without writes.
+"""Functionalization: a captured graph becomes primitives without writes (and composites that have
+a derivative of their own).
 
 In: a captured graph and which of its inputs require gradients. Out: a functional graph, and what
 each output is: a value of its own, a view of an input, a constant. What the program wrote into its

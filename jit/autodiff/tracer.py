@@ -1,8 +1,9 @@
 """The tracer: stands where the backends stand, and turns every primitive into a node of a graph.
 
 In: fake tensors made by `input`, and ordinary code on them: composites, views, writes, vjps. Out: a
-functional graph. Composites never arrive here, as the dispatcher has taken them apart; autograd's
-recorder runs above, so histories come out as in eager.
+functional graph. The dispatcher has taken composites apart, but for those that have a derivative of
+their own: they are one node until nobody differentiates any more (jit/passes/decompose.py).
+Autograd's recorder runs above, so histories come out as in eager.
 
 Writes disappear: each storage has a current value, that of its base tensor. A view is the base's
 value seen through the view's steps; a write through a view computes a new value of the base
@@ -181,6 +182,9 @@ class Tracer:
             return self._view(op, args[0], args[1:])
         if op.kind == INPLACE:
             return self._write(args[0], args[1])
+        if op.slope:
+            (value,) = self._add(op.name, tuple(self._plain(argument) for argument in args))
+            return self.tensor(value)
         fakes = self._fakes(op, args)
         values = self._add(op.name, tuple(self._plain(argument) for argument in args))
         many = isinstance(fakes, tuple)

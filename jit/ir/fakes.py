@@ -11,6 +11,8 @@ tensors. A composite row says only how it is made of others; this is how its typ
 Source: PyTorch's FakeTensorMode.
 """
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 from minitorch2 import dispatch
@@ -30,7 +32,7 @@ class FakeMode(dispatch.Mode):
 
     def handle(self, op: Op, args: tuple) -> Any:
         """Run below, or infer when there is nothing below to run on."""
-        if op.decomp is not None:
+        if op.decomp is not None and not dispatch.stays_whole(op, args):
             with self:
                 return op.decomp(*args)
         if op.kind in (CREATION, RANDOM):
@@ -43,14 +45,21 @@ class FakeMode(dispatch.Mode):
 
 def run_fake(op: Op, operands: tuple) -> Any:
     """Call `op` on fakes of the operands, outside all modes and without gradients."""
+    with outside_modes(), FakeMode():
+        return dispatch.call(op, tuple(map(_fake, operands)))
+
+
+@contextlib.contextmanager
+def outside_modes() -> Iterator[None]:
+    """Inside the block nobody sees operations: no mode, no tracer, no recorder, no autocast."""
     state = dispatch.state
-    before = state.modes, state.grad_enabled
-    state.modes, state.grad_enabled = (), False
+    before = state.modes, state.tracer, state.autocast, state.duals, state.grad_enabled
+    state.modes, state.tracer, state.autocast, state.duals = (), None, None, ()
+    state.grad_enabled = False
     try:
-        with FakeMode():
-            return dispatch.call(op, tuple(map(_fake, operands)))
+        yield
     finally:
-        state.modes, state.grad_enabled = before
+        state.modes, state.tracer, state.autocast, state.duals, state.grad_enabled = before
 
 
 def device_of(op: Op, args: tuple) -> device:

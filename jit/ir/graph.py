@@ -30,8 +30,9 @@ What it means:
   sees only its own inputs, but the symbols of the graph around it.
 - Symbols get their values from the inputs' shapes. The conditions after `where` hold for them.
 - A captured graph holds ops as the user called them, composite and in-place ones too. A functional
-  graph holds primitives only, none of which writes; what the program wrote into its inputs stands
-  in `writes`, and is written after everything was computed.
+  graph holds primitives only, none of which writes, and composites that have a derivative of their
+  own, such as softmax (until jit/passes/decompose.py); what the program wrote into its inputs
+  stands in `writes`, and is written after everything was computed.
 - An output with `strides` owns its memory. One with `alias` is a view of an input's memory, as
   that is after the writes. One with neither is the value as computed, before the writes; it may
   share memory with an input that is not written.

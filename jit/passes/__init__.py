@@ -8,6 +8,7 @@ Files, in reading order:
     rebuild                            the walk that most passes share
     effects                            which nodes may be dropped or merged
     commutative                        which ops may exchange their operands
+    decompose                          rows with derivatives of their own become their steps
     canonicalize                       one way to write each call
     eliminate_casts                    no conversion that loses nothing
     pull_permutes                      permutations after pointwise calls, where they meet

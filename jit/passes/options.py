@@ -19,9 +19,9 @@ Three things are outside of "eager":
 - A compiled function is one step of the backward. What comes from elsewhere to the gradient of an
   input, or of memory that a result shares with an input or another result, is added to the sum of
   what comes from inside; eager adds one after the other.
-- Rows made of others (batch_norm, std, softmax, ...) on tensors of 8,192 elements or more are one
-  program in eager: its sums may have another order, and the derivative of softmax is written with
-  the result (backends/composite_programs.py).
+- Rows made of others (batch_norm, std, cross_entropy, ...) on tensors of 8,192 elements or more are
+  one program in eager, whose sums, those of its backward too, may have another order
+  (backends/composite_programs.py).
 - A sum of float32 goes through memory as it lies, and a value that eager keeps in another order
   than the row-major one may be row-major in the compiled code.
 

@@ -1,7 +1,7 @@
 """The passes in the order they run, and the loop that runs them.
 
-In: a functional graph of primitives. Out: the optimized graph. Each pass is a pure function of a
-graph and the options; any of them can be left out by name. When somebody listens, a pass that
+In: a functional graph. Out: the optimized graph, of primitives only. Each pass is a pure function
+of a graph and the options; any of them can be left out by name. When somebody listens, a pass that
 changed the text emits `passes.<name>` with the text before and after, and the result goes out as
 `passes.optimized`. Under MT2_CHECK=1 the graph is verified before the first pass and after each.
 
@@ -25,6 +25,7 @@ from minitorch2.errors import VerificationError
 from minitorch2.jit.ir.graph import Graph
 from minitorch2.jit.ir.verify import has_only_primitives, is_functional, verify
 from minitorch2.jit.passes.canonicalize import canonicalize
+from minitorch2.jit.passes.decompose import decompose
 from minitorch2.jit.passes.eliminate_casts import eliminate_casts
 from minitorch2.jit.passes.eliminate_common_subexpressions import eliminate_common_subexpressions
 from minitorch2.jit.passes.eliminate_dead_code import eliminate_dead_code
@@ -43,6 +44,7 @@ from minitorch2.phases import phase
 Pass: TypeAlias = Callable[[Graph, PassOptions], Graph]
 
 PIPELINE: tuple[Pass, ...] = (
+    decompose,
     canonicalize,
     eliminate_casts,
     pull_permutes,

@@ -2,8 +2,8 @@
 
 A Batched tensor stands for the samples along the first dimension of a hidden one. `VmapMode`, a
 mode of the dispatcher, takes an operation on Batched tensors and carries it out once on the hidden
-ones, by a rule for the operation's kind. Composites are taken apart into their parts, so only
-primitives need rules, and few need one of their own.
+ones, by a rule for the operation's kind. Composites are taken apart into their parts (but for those
+with a derivative of their own), so only primitives need rules, and few need one of their own.
 
 Files, in reading order:
 

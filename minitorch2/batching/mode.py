@@ -2,8 +2,8 @@
 
 In: an op row and arguments among which are tensors Batched at this mode's level. Out: results
 Batched at it. An op without such arguments goes to the layer below; a composite is taken apart, and
-its parts come back here; a primitive gets the rule of its name if there is one, else the rule of
-its kind.
+its parts come back here, unless it has a derivative of its own; that, and a primitive, gets the
+rule of its name if there is one, else the rule of its kind.
 
 Random numbers are drawn as `randomness` says: 'different' ones for each sample, the 'same' for all,
 or not at all ('error').
@@ -45,7 +45,7 @@ class VmapMode(Mode):
                 return self.inside(op.decomp, *args)
             return call(op, args)
         rule = OWN.get(op.name)
-        if rule is None and op.decomp is not None:
+        if rule is None and op.decomp is not None and not op.slope:
             return self.inside(op.decomp, *args)
         if op.effects == "data_dependent":
             raise OperationError(

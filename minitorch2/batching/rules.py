@@ -18,7 +18,7 @@ from minitorch2.dispatch import call
 from minitorch2.dtypes import bfloat16, float16, float32
 from minitorch2.layouts import normalize_dim, normalize_dims
 from minitorch2.ops.infer import pointwise_dtypes
-from minitorch2.ops.table import GATHER, LIBRARY, POINTWISE, REDUCTION
+from minitorch2.ops.table import COMPOSITE, GATHER, LIBRARY, POINTWISE, REDUCTION
 from minitorch2.tensors import Tensor
 
 DIMENSIONS = ("dim", "dim0", "dim1", "dim2", "dims", "dimension")
@@ -163,5 +163,6 @@ BY_KIND[POINTWISE] = pointwise
 BY_KIND[REDUCTION] = reduction
 BY_KIND[GATHER] = moved
 BY_KIND[LIBRARY] = moved
+BY_KIND[COMPOSITE] = moved  # those with derivatives of their own
 for _name in ("as_strided_scatter", "as_strided_add", "isin", "histc"):
     OWN[_name] = loop

@@ -63,8 +63,9 @@ class Op:
     vjp        (saved, *gradients) -> one gradient or None for each tensor parameter
     saves      which parameters (or 'result', 'results', or 'result1', the second) the vjp reads as
                tensors; 'self:other' says that self is read for the gradient of other only
-    decomp     a composite's definition in tensor ops; in eager, its `vjp` is the derivative if it
-               has one: where torch keeps the result, and the steps' derivatives would not
+    decomp     a composite's definition in tensor ops; its `vjp` is the derivative if it has one:
+               where torch keeps the result, and the steps' derivatives would not. Graphs keep it
+               whole until they are differentiated (jit/passes/decompose.py)
     expr       a pointwise op's definition for one element; a reduction's combining operation
     promote    pointwise: 'promote', 'float', 'bool' (result bool), 'real' (the result of a complex
                number is real), 'real float' (both), 'convert', 'stored' (as 'promote', but

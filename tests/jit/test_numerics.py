@@ -113,6 +113,10 @@ LARGE = {  # of more than 8,192 elements eager runs rows made of others as one p
     "losses": lambda x, w: functional.mse_loss(x * w, x.sin()) + functional.huber_loss(x, x * w),
     "sums": lambda x, w: (x * w).cumsum(-1) + (x * w).mean() + (x * w).sum(0),
     "dropout": lambda x, w: functional.dropout(x * w, 0.3) * x,
+    "softmax": lambda x, w: torch.softmax(x * w, -1) * x,
+    "softmax of columns": lambda x, w: torch.softmax(x * w, 0) * x,
+    "log_softmax": lambda x, w: functional.log_softmax(x * w, 1) * x,
+    "attention": lambda x, w: functional.scaled_dot_product_attention(x, x * w, x.sin()),
 }
 
 

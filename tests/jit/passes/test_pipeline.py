@@ -67,6 +67,7 @@ def test_each_pass_that_changed_something_says_so():
     events = events_of(parse_graph(TEXT))
     stages = [event.stage for event in events]
     idle = (
+        "decompose",
         "eliminate_casts",
         "pull_permutes",
         "join_slices",
