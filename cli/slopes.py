@@ -32,7 +32,6 @@ DIRECTIONS = 3
 AWAY = 1e-3  # of an input's size: how far from it slopes are taken
 STEP = 1e-6
 UNCERTAIN = 1e-3  # of what is compared
-SYMMETRIC = ("linalg_cholesky", "linalg_eigh")
 
 
 def slope_ratio(graph: Graph, values: Sequence[Any], flags: Sequence[bool]) -> float:
@@ -70,7 +69,7 @@ def _stops(node: Node) -> bool:
 
 def _symmetrized(rebuilder: Rebuilder, node: Node) -> tuple[Value, ...] | None:
     """A row that reads one triangle, of the mean of both."""
-    if node.op not in SYMMETRIC:
+    if not lookup(node.op).symmetric:
         return None
     matrix, *rest = node.args
     other = rebuilder.add("transpose", (matrix, -2, -1), node, "slopes")

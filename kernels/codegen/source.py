@@ -74,27 +74,17 @@ def generate_source(kernel: Kernel) -> KernelSource:
     writer = Writer()
     names = [b.name for b in kernel.buffers] + list(kernel.sizes) + [s.name for s in kernel.scalars]
     parameters = ", ".join(["lo", "hi", *names, "status"])
-    _SourceWriter(kernel, writer).function(parameters)
+    grain = _SourceWriter(kernel, writer).function(parameters)
     signature = KernelSignature(
         arrays=tuple(buffer.dtype.short for buffer in kernel.buffers),
         sizes=len(kernel.sizes),
         scalars=tuple(scalar.dtype.short for scalar in kernel.scalars),
-        grain=grain_of(kernel),
+        grain=grain,
     )
     lines = with_named_literals(writer.lines)
     text = "\n".join(line for line, _ in lines) + "\n"
     origins = tuple(origin for _, origin in lines)
     return KernelSource(kernel.name, text, signature, origins, messages(kernel))
-
-
-def grain_of(kernel: Kernel) -> int:
-    """What a thread's part is a multiple of: a row, a block of rows, or a stretch of elements."""
-    loop = kernel.body[0]
-    if not isinstance(loop, Loop) or column_plan(loop) is not None:
-        return ELEMENTS
-    if tile_plan(loop) is not None:
-        return TILE_LANES
-    return 1 if any(isinstance(each, Loop | Reduce) for each in loop.body) else ELEMENTS
 
 
 LITERAL = re.compile(r"\b(u64|i64|f32|f64)\((-?[0-9.e+-]+)\)")
@@ -127,8 +117,11 @@ class _SourceWriter:
         self.messages = messages(kernel)
         self.streamed = streamed_buffers(kernel)
 
-    def function(self, parameters: str) -> None:
-        """Write the function: its head, the constants, and the loop over this thread's part."""
+    def function(self, parameters: str) -> int:
+        """Write the function: its head, the constants, and the loop over this thread's part.
+
+        Returns what a part is a multiple of: a row, a block of rows, or a stretch of elements.
+        """
         write, kernel = self.writer, self.kernel
         write.line(f"def {kernel.name}({parameters}):")
         with write.indented():
@@ -136,24 +129,26 @@ class _SourceWriter:
                 write.line("for once in range(lo, hi):")
                 with write.indented():
                     self.block(kernel.body)
-                return
+                return ELEMENTS
             loop = kernel.body[0]
             assert isinstance(loop, Loop)
             columns = column_plan(loop)
             if columns is not None:
                 write_columns(write, columns, self.statement)
-                return
+                return ELEMENTS
             inner = tile_plan(loop)
             if inner is not None:
                 write_tiles(write, loop, inner, self.statement)
-                return
+                return TILE_LANES
+            grain = 1 if any(isinstance(each, Loop | Reduce) for each in loop.body) else ELEMENTS
             stores = streams(loop, self.streamed)
             if stores:
                 write_streams(write, loop, ("lo", "hi"), stores, self.types, self.statement)
-                return
+                return grain
             write.line(f"for {loop.variable} in range(lo, hi):", loop.origin)
             with write.indented():
                 self.block(loop.body)
+            return grain
 
     def block(self, body: Sequence[Statement]) -> None:
         if not body:

@@ -108,7 +108,7 @@ def check_matrices(self, name, square=True):
         )
 
 
-def _library(signature, function, infer, vjp, saves, doc, conjugates=True, columns=()):
+def _library(signature, function, infer, vjp, saves, doc, **fields):
     name = signature.partition("(")[0].removeprefix("linalg_")
     defop(
         signature,
@@ -123,9 +123,8 @@ def _library(signature, function, infer, vjp, saves, doc, conjugates=True, colum
         method=False,
         function=False,
         host="LAPACK's",
-        conjugates=conjugates,
-        columns=columns,
         torch=f"torch.linalg.{name}",
+        **fields,
     )
 
 
@@ -266,6 +265,7 @@ _library(
     "result",
     "The lower triangular L with L @ L.mH = self.",
     conjugates=False,
+    symmetric=True,
     columns=(0,),
 )
 
@@ -374,6 +374,7 @@ _library(
     "results",
     "Eigenvalues (ascending) and eigenvectors of a symmetric or Hermitian matrix.",
     conjugates=False,
+    symmetric=True,
     columns=(1,),
 )
 

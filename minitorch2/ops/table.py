@@ -83,6 +83,8 @@ class Op:
                their defaults and `check` has nothing to say, for rows where it is less
     check      pointwise: (op, arguments) -> None, raises where torch refuses further
     keeps      whether the result is laid out as the first tensor is (a copy of it)
+    symmetric  whether it reads one triangle of its first tensor, which stands for both: its
+               derivative is that of changes that keep the matrix symmetric
     columns    which results are matrices stored column by column, as LAPACK leaves them
     whole      composites and reductions: eager runs it as one program where its tensors are large
     unread     of a `whole` row: tensors that its backward leaves alone, as torch's does: callers
@@ -115,6 +117,7 @@ class Op:
     usual: Callable | None = None
     check: Callable | None = None
     keeps: bool = False
+    symmetric: bool = False
     columns: tuple[int, ...] = ()
     lays: Callable | None = None
     effects: str = ""
