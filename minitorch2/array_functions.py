@@ -23,6 +23,7 @@ from minitorch2.functions import allclose, broadcast_to, equal, isclose, meshgri
 from minitorch2.layouts import broadcast_shapes as _broadcast_shapes
 from minitorch2.layouts import normalize_dim
 from minitorch2.ops.outputs import into, with_out
+from minitorch2.ops.signature import as_variadic
 from minitorch2.ops.table import lookup
 from minitorch2.ranges import arange
 from minitorch2.splits import dsplit, hsplit, tensor_split, vsplit
@@ -97,7 +98,7 @@ def polygamma(n: int, input: Any, *, out: Any = None) -> Any:
 
 def tile(input: Any, *dims: Any) -> Any:
     """The tensor repeated; missing counts at the front are 1."""
-    counts = tuple(dims[0]) if len(dims) == 1 and not isinstance(dims[0], int) else dims
+    counts = as_variadic(dims, "dims")
     return input.repeat((1,) * (input.ndim - len(counts)) + counts)
 
 

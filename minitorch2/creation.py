@@ -289,7 +289,7 @@ def full(
     requires_grad: bool = False,
 ) -> Tensor:
     """A tensor of the given sizes filled with one value."""
-    sizes, dtype = (size,) if isinstance(size, int) else tuple(size), dtypes.as_dtype(dtype)
+    sizes, dtype = as_variadic((size,), "size"), dtypes.as_dtype(dtype)
     strided_only("full", layout)
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.item()
@@ -443,7 +443,8 @@ def randint(
             raise OperationError(
                 f"randint({low}, {high}, dtype={dtype})", f"{name} is out of bounds for {dtype}"
             )
-    made = _op("random_integers", low, high, tuple(size), dtype, device, generator)
+    sizes = as_variadic((size,), "size")
+    made = _op("random_integers", low, high, sizes, dtype, device, generator)
     return into("randint", out, finished(made, requires_grad))
 
 

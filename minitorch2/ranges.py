@@ -19,6 +19,7 @@ from minitorch2.dispatch import call
 from minitorch2.errors import ArgumentTypeError, DtypeError, OperationError, ShapeError
 from minitorch2.ops.infer import describe_value
 from minitorch2.ops.outputs import into
+from minitorch2.ops.signature import an_int
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor, fake_tensor
 
@@ -222,7 +223,7 @@ def eye(
 ) -> Tensor:
     """Ones on the diagonal, zeros elsewhere."""
     for name, count in (("n", n), ("m", m)):
-        if count is not None and count < 0:
+        if count is not None and an_int(count, name) < 0:
             raise OperationError(
                 f"eye({n}, {m})", f"{name} must be greater or equal to 0, got {count}"
             )

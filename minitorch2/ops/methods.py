@@ -29,6 +29,7 @@ from minitorch2.formats import laid_out_as
 from minitorch2.layouts import normalize_dim
 from minitorch2.ops.creation import number_like
 from minitorch2.ops.ordering import ordered
+from minitorch2.ops.signature import an_int, as_variadic
 from minitorch2.ops.table import lookup
 from minitorch2.printing import tensor_text
 from minitorch2.tensors import Size, Tensor, fake_tensor, wrap
@@ -148,12 +149,13 @@ def _in_range(self: Tensor, dim: int) -> int:
 
 def size(self: Tensor, dim: int | None = None) -> Any:
     """The shape, or the size of one dimension."""
-    return self.shape if dim is None else self.shape[_in_range(self, dim)]
+    return self.shape if dim is None else self.shape[_in_range(self, an_int(dim, "dim"))]
 
 
 def stride(self: Tensor, dim: int | None = None) -> Any:
     """The strides in elements, or that of one dimension."""
-    return self.layout.strides if dim is None else self.layout.strides[_in_range(self, dim)]
+    strides = self.layout.strides
+    return strides if dim is None else strides[_in_range(self, an_int(dim, "dim"))]
 
 
 def numel(self: Tensor) -> int:
@@ -319,9 +321,8 @@ def new_tensor_method(name: str) -> Any:
         value = {"zeros": 0, "ones": 1, "empty": 0}.get(name)
         if value is None:
             *size, value = size  # type: ignore[assignment]
-        if len(size) == 1 and not hasattr(size[0], "__index__"):
-            size = tuple(size[0])
-        result = _op("full", tuple(size), value, dtype or self.dtype, device or self.device)
+        sizes = as_variadic(tuple(size), "size")
+        result = _op("full", sizes, value, dtype or self.dtype, device or self.device)
         result = result if self.has_elements else batched_as(result, self)
         return result.requires_grad_() if requires_grad else result
 
@@ -339,7 +340,7 @@ def extremum_method(reduce: str, pick: str, binary: str) -> Any:
             return _op(binary, self, dim if other is None else other)
         if dim is None:
             return _op(reduce, self, (), False)
-        return named(_op(pick, self, dim, keepdim))
+        return named(_op(pick, self, an_int(dim, "dim"), keepdim))
 
     method.__doc__ = f"All elements' {reduce[1:]}imum, a dimension's with indices, or of two."
     return method

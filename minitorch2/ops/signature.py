@@ -131,9 +131,9 @@ def as_ints(value: Any, name: str) -> Any:
     if value is None:
         return None
     if isinstance(value, (tuple, list)):
-        return _plain(tuple(value))
+        return _plain(tuple(value), name)
     if hasattr(value, "__index__"):
-        return _plain((value,))
+        return _plain((value,), name)
     raise ArgumentTypeError(
         f"argument '{name}'",
         f"must be an int or a sequence of ints, not {type(value).__name__}",
@@ -144,16 +144,35 @@ def as_ints(value: Any, name: str) -> Any:
 def as_variadic(values: tuple, name: str) -> tuple:
     """The sizes of `f(2, 3)` or `f((2, 3))` as one tuple."""
     if len(values) == 1 and not hasattr(values[0], "__index__"):
-        return _plain(tuple(values[0]))
-    return _plain(values)
+        return _plain(tuple(values[0]), name)
+    return _plain(values, name)
 
 
-def _plain(values: tuple) -> tuple:
-    """The integers, numpy's own made plain ones; symbolic sizes stay."""
+def _plain(values: tuple, name: str) -> tuple:
+    """The integers, numpy's own made plain ones; symbolic sizes stay. A bool is none, but torch
+    looks at the first only."""
+    if values and values[0].__class__ is bool:
+        raise no_int(name, values[0], "tuple of ints")
     for value in values:
-        if isinstance(value, numpy.integer):
-            return tuple(int(x) if isinstance(x, numpy.integer) else x for x in values)
+        if isinstance(value, (numpy.integer, bool)):
+            return tuple(int(x) if isinstance(x, (numpy.integer, bool)) else x for x in values)
     return values
+
+
+def an_int(value: Any, name: str) -> Any:
+    """The value, which may be anything but a bool."""
+    if value.__class__ is bool:
+        raise no_int(name, value)
+    return value
+
+
+def no_int(name: str, value: Any, wanted: str = "int") -> Exception:
+    """What is raised for a bool where an integer belongs."""
+    return ArgumentTypeError(
+        f"{name}={value}",
+        f"argument '{name}' must be {wanted}, not bool",
+        f"pass {int(value)} if that is meant",
+    )
 
 
 def must_be_tensor(op: Any, parameter: Parameter) -> bool:
@@ -188,7 +207,7 @@ def _short_line(names: list[str], scope: dict[str, Any]) -> str:
     return _SHORT.format(usual=usual, operands=operands)
 
 
-_PREPARERS = {"as_ints": as_ints, "as_variadic": as_variadic}
+_PREPARERS = {"as_ints": as_ints, "as_variadic": as_variadic, "no_int": no_int}
 
 
 def _numpy_names(parameters: tuple[Parameter, ...]) -> list[tuple[str, str]]:
@@ -244,8 +263,14 @@ def make_function(
             admitted = f"{name} = admit(op, {index}, {arguments})"
             lines.append(f"if {missing}not isinstance({name}, Tensor): {admitted}")
             scope["Tensor"], scope["admit"] = check
+        if parameter.type == "int":
+            lines.append(f"if {name}.__class__ is bool: raise no_int({name!r}, {name})")
         if parameter.type in _PREPARE:
             line = _PREPARE[parameter.type].format(name)
+            if parameter.type == "int[]" and "unbiased" in passed:  # `var(False)` is about that
+                line = (
+                    f"{name} = ({name},) if {name}.__class__ is bool else {line[len(name) + 3 :]}"
+                )
             optional = parameter.optional and parameter.type == "Tensor[]"
             lines.append(f"if {name} is not None: {line}" if optional else line)
     for name, alias in _numpy_names(parameters):
