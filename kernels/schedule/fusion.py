@@ -30,6 +30,7 @@ from minitorch2.kernels.schedule.reinplace import Reinplaced
 from minitorch2.kernels.schedule.trial import Trials
 
 MAX_BUFFERS = 24
+LONGEST_LINE = 48  # nests that wait for each other in one kernel: assembling it recurses along them
 SMALL_ROW = 4096  # a single row of at most so many elements may be stored by one thread
 
 
@@ -224,6 +225,7 @@ class Fusion:
 
     def check(self, units: tuple[int, ...], frame: Frame) -> None:
         """Raise Refused unless the units can run in the frame."""
+        self._check_line(units)
         nests = [self.nest(unit) for unit in units]
         stored = self.stored(units)
         kept = {nest.result for nest in stored}
@@ -246,6 +248,16 @@ class Fusion:
         writes = any(nest.result in self.program.targets for nest in nests)
         if frame.reduced or writes:
             self.trials.check(frame, nests, stored)
+
+    def _check_line(self, units: tuple[int, ...]) -> None:
+        """Raise Refused when too many of the units stand in one line, each reading the last."""
+        if len(units) <= LONGEST_LINE:
+            return
+        place: dict[int, int] = {}
+        for unit in sorted(units):
+            place[unit] = 1 + max((place.get(s, 0) for s in self.sources[unit]), default=0)
+        if max(place.values()) > LONGEST_LINE:
+            raise Refused(f"more than {LONGEST_LINE} operations would wait for each other")
 
     def _check_floating(self, nest: Nest, is_stored: bool, frame: Frame) -> None:
         """A nest of another shape is computed where it is read, if that is cheap."""
@@ -324,6 +336,7 @@ class Fusion:
         if len(reads) + len(stored) > MAX_BUFFERS:
             raise Refused(f"one kernel would touch more than {MAX_BUFFERS} buffers")
         nests = [self.nest(unit) for unit in sorted(group.units + group.copies)]
+        self._check_line(group.units + group.copies)
         assert group.frame is not None
         self.trials.check(group.frame, nests, stored)
 
