@@ -52,9 +52,7 @@ def _array_of(data: Any, wanted: dtypes.dtype | None) -> numpy.ndarray:
         try:
             array = numpy.array(data)
         except (ValueError, OverflowError) as problem:
-            raise ArgumentValueError(
-                "tensor(nested lists)", str(problem), "make all rows the same length"
-            ) from None
+            array = _uneven(data, str(problem))
         if array.dtype.kind not in "bifc":
             raise _no_elements(data)
         if wanted is not None:
@@ -72,6 +70,29 @@ def _array_of(data: Any, wanted: dtypes.dtype | None) -> numpy.ndarray:
         return converted(array, wanted.numpy)
     finally:
         restore(token)
+
+
+def _uneven(data: Any, problem: str) -> numpy.ndarray:
+    """What lists of several lengths are: none, where the first of them are empty; else an error."""
+    sizes: list[int] = []
+    level, rows = data, [data]
+    while isinstance(level, list):
+        sizes.append(len(level))
+        for row in rows:
+            if not isinstance(row, list) or len(row) != sizes[-1]:
+                held = f"(got {len(row)})" if isinstance(row, list) else "(got no sequence)"
+                raise ArgumentValueError(
+                    "tensor(nested lists)",
+                    f"expected sequence of length {sizes[-1]} at dim {len(sizes) - 1} {held}",
+                    "make all rows the same length",
+                )
+        if not level:
+            return numpy.zeros(sizes)
+        rows = [each for row in rows for each in row]
+        level = level[0]
+        if isinstance(level, list) and not level:
+            return numpy.zeros([*sizes, 0])
+    raise ArgumentValueError("tensor(nested lists)", problem, "make all rows the same length")
 
 
 def _first_leaf(data: Any) -> Any:
@@ -120,7 +141,13 @@ def _check_held(array: numpy.ndarray, wanted: dtypes.dtype) -> None:
 def _plain(data: Any) -> Any:
     """Nested sequences with tensors inside replaced by their values."""
     if isinstance(data, Tensor):
-        return data.detach().numpy() if data.ndim else data.item()
+        if data.numel() != 1:
+            raise ArgumentValueError(
+                f"tensor([a tensor of shape {list(data.shape)}, ...])",
+                "only one element tensors can be converted to Python scalars",
+                "use torch.stack(tensors)",
+            )
+        return data.item()
     if isinstance(data, (list, tuple, range)):
         return [_plain(part) for part in data]
     if hasattr(data, "__array__") and not isinstance(data, numpy.generic):

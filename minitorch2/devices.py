@@ -33,12 +33,19 @@ class device:
                 f"device({type!r})", "a device is named by a string", "write device('cpu')"
             )
         name, _, number = type.partition(":")
-        if name not in _TYPES or (number and not number.isdigit()):
-            raise DeviceError(
-                f"device({type!r})",
-                "no such device type",
-                f"use one of {', '.join(_TYPES)}, with ':0' for an index",
-            )
+        wrong = ""
+        if not name.isidentifier() or (number and not number.isdigit()) or type.endswith(":"):
+            wrong = f"Invalid device string: '{type}'"
+        elif name not in _TYPES:
+            known = ", ".join(_TYPES)
+            wrong = f"Expected one of {known} device type at start of device string: {name}"
+        elif index is not None and (number or index < 0):
+            wrong = "Device index must not be negative"
+            if number:
+                wrong = f"type (string) must not include an index because index was passed: {type}"
+        if wrong:
+            fix = f"use one of {', '.join(_TYPES)}, with ':0' for an index"
+            raise DeviceError(f"device({type!r})", wrong, fix)
         self.type = name
         self.index = int(number) if number else index
 

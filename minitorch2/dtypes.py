@@ -158,12 +158,13 @@ def from_short(short: str) -> dtype:
 
 
 def from_numpy_dtype(numpy_type: Any) -> dtype:
-    """The dtype that stores the elements of a numpy array; DtypeError where there is none."""
+    """The dtype of a numpy array's elements; ArgumentTypeError where there is none."""
     found = _BY_NUMPY.get(numpy_type) or _BY_NUMPY.get(numpy.dtype(numpy_type).newbyteorder("="))
     if found is None:
-        raise DtypeError(
+        raise ArgumentTypeError(
             f"a tensor of numpy dtype {numpy_type}",
-            "minitorch2 has no such element type",
+            f"can't convert np.ndarray of type {numpy.dtype(numpy_type).type.__module__}."
+            f"{numpy.dtype(numpy_type).type.__name__}: there is no such element type",
             "convert the array first: array.astype('float32')",
         )
     return found

@@ -106,7 +106,9 @@ def isclose(
             )
     if input.dtype is not other.dtype:
         raise DtypeError(
-            f"isclose({input.dtype}, {other.dtype})", "the dtypes differ", "convert one first"
+            f"isclose({input.dtype}, {other.dtype})",
+            f"{input.dtype.title} did not match {other.dtype.title}",
+            "convert one first",
         )
     same = input == other
     if equal_nan and input.dtype.is_floating_point:
@@ -129,6 +131,12 @@ def allclose(
 
 def equal(input: Any, other: Any) -> bool:
     """Whether two tensors have the same shape and the same elements."""
+    if not is_tensor(other):
+        kind = type(other).__name__
+        raise ArgumentTypeError(
+            f"equal(..., {kind})",
+            f"equal(): argument 'other' (position 2) must be Tensor, not {kind}",
+        )
     return tuple(input.shape) == tuple(other.shape) and bool((input == other).all())
 
 
@@ -262,6 +270,7 @@ def einsum(equation: Any, *operands: Any) -> Any:
         operands = tuple(given)
     tensors = list(operands[0]) if len(operands) == 1 and not is_tensor(operands[0]) else operands
     inputs, output = _parse_einsum(equation, tensors)
+    _check_sizes(equation, inputs, tensors)
     left, letters = _only_once(tensors[0], inputs[0])
     for at in range(1, len(inputs)):
         right, others = _only_once(tensors[at], inputs[at])
@@ -269,6 +278,29 @@ def einsum(equation: Any, *operands: Any) -> Any:
         left, letters = _contract(left, letters, right, others, needed)
     left, letters = _summed(left, letters, set(output))
     return left.permute(*[letters.index(letter) for letter in output]) if output else left
+
+
+def _check_sizes(equation: str, inputs: list[str], operands: Any) -> None:
+    """ShapeError where a letter's sizes do not broadcast, or differ within one operand."""
+    seen: dict[str, int] = {}
+    for at, (part, operand) in enumerate(zip(inputs, operands, strict=True)):
+        own: dict[str, int] = {}
+        for letter, size in zip(part, operand.shape, strict=True):
+            wrong = ""
+            if own.setdefault(letter, size) != size:
+                wrong = (
+                    f"einsum(): subscript {letter} is repeated for operand {at} but the sizes "
+                    f"don't match, {size} != {own[letter]}"
+                )
+            elif seen.get(letter, 1) != 1 and size != 1 and seen[letter] != size:
+                wrong = (
+                    f"einsum(): subscript {letter} has size {size} for operand {at} which does not "
+                    f"broadcast with previously seen size {seen[letter]}"
+                )
+            if wrong:
+                raise ShapeError(f"einsum({equation!r})", wrong)
+            if seen.get(letter, 1) == 1:
+                seen[letter] = size
 
 
 def _parse_einsum(equation: str, operands: Any) -> tuple[list[str], str]:
@@ -286,11 +318,13 @@ def _parse_einsum(equation: str, operands: Any) -> tuple[list[str], str]:
         part.replace("...", "".join(spare[most - width : most]))
         for part, width in zip(inputs, widths, strict=True)
     ]
-    for part, operand in zip(full, operands, strict=True):
+    for at, (part, operand) in enumerate(zip(full, operands, strict=True)):
         if len(part) != operand.ndim:
             raise ShapeError(
                 f"einsum({equation!r})",
-                f"the subscripts '{part}' do not match an operand of shape {list(operand.shape)}",
+                f"einsum(): the number of subscripts in the equation ({len(part)}) does not match "
+                f"the number of dimensions ({operand.ndim}) for operand {at} and no ellipsis was "
+                "given",
                 "write one letter for each dimension, or '...'",
             )
     if arrow:

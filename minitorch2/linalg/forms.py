@@ -245,7 +245,7 @@ def norm(
             asked,
             f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}",
         )
-    if dim is None and A.ndim > 2 and not isinstance(ord, str):
+    if dim is None and A.ndim > 2:
         raise ShapeError(
             asked,
             "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "

@@ -47,7 +47,8 @@ def _div(self, other, rounding_mode):
         return _op("trunc_divide", self, other)
     raise OperationError(
         f"div(rounding_mode={rounding_mode!r})",
-        "no such rounding mode",
+        "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
+        f"{rounding_mode!r}",
         "use None, 'floor' or 'trunc'",
     )
 
@@ -365,14 +366,40 @@ composite(
 # ---- products --------------------------------------------------------------------------------
 
 
+def _ranks_told(name, first, second):
+    """What is wrong with the numbers of dimensions of a product's operands."""
+    if name == "mv":
+        return f"vector + matrix @ vector expected, got 1, {first}, {second}"
+    if name == "mm":
+        return f"{'mat2' if first == 2 else 'self'} must be a matrix"
+    if name == "bmm":
+        return f"{'batch2' if first == 3 else 'batch1'} must be a 3D tensor"
+    return f"1D tensors expected, but got {first}D and {second}D tensors"
+
+
 def _of_rank(name, ranks):
     def product(self, other):
         """matmul of two tensors of these ranks; ShapeError for others."""
         if (self.ndim, other.ndim) != ranks:
             raise ShapeError(
                 f"{name}(shapes {list(self.shape)} and {list(other.shape)})",
-                f"{name} expects {ranks[0]}D and {ranks[1]}D tensors",
+                _ranks_told(name, self.ndim, other.ndim),
                 "use matmul, which takes any",
+            )
+        if ranks == (1, 1) and self.dtype is not other.dtype:
+            raise DtypeError(
+                f"{name}({self.dtype}, {other.dtype})",
+                f"dot : expected both vectors to have same dtype, but found {self.dtype.title} and "
+                f"{other.dtype.title}",
+                "convert one of them",
+            )
+        if ranks == (1, 1) and self.shape != other.shape:
+            first, second = self.shape[0], other.shape[0]
+            raise ShapeError(
+                f"{name}(shapes {list(self.shape)} and {list(other.shape)})",
+                f"inconsistent tensor size, expected tensor [{first}] and src [{second}] to have "
+                f"the same number of elements, but got {first} and {second} elements respectively",
+                "make them equally long",
             )
         if name == "bmm" and self.shape[0] != other.shape[0]:
             raise ShapeError(

@@ -165,10 +165,17 @@ composite(
 
 def _multinomial(self, num_samples, replacement, generator):
     count = self.layout.shape[-1] if self.ndim in (1, 2) else 0
-    if num_samples <= 0 or count == 0 or (num_samples > count and not replacement):
+    wrong = ""
+    if self.ndim not in (1, 2):
+        wrong = "prob_dist must be 1 or 2 dim"
+    elif num_samples <= 0:
+        wrong = "cannot sample n_sample <= 0 samples"
+    elif count == 0 or (num_samples > count and not replacement):
+        wrong = "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+    if wrong:
         raise OperationError(
             f"multinomial({describe_value(self)}, {num_samples}, replacement={replacement})",
-            "the weights must be a vector or a matrix with at least num_samples columns",
+            wrong,
             "draw fewer, or with replacement=True",
         )
     wide = self.to(dtypes.float64)

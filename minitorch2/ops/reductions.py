@@ -121,13 +121,16 @@ defop(
 
 
 def _check_not_empty(self, dim, name):
-    dims = normalize_dims(dim, self.ndim)
-    if any(self.shape[d] == 0 for d in dims):
-        raise IndexOutOfRange(
-            f"{name}() over an empty dimension",
-            "Expected reduction dim to have non-zero size",
-            "reduce over a dimension that has elements",
-        )
+    for at in normalize_dims(dim, self.ndim):
+        if self.shape[at] == 0:
+            raise IndexOutOfRange(
+                f"{name}() over an empty dimension",
+                "Expected reduction dim to be specified for input.numel() == 0. Specify the "
+                "reduction dim with the 'dim' argument."
+                if dim is None or dim == ()
+                else f"Expected reduction dim {at} to have non-zero size.",
+                "reduce over a dimension that has elements",
+            )
 
 
 def _infer_extremum(self, dim, keepdim):

@@ -51,9 +51,13 @@ def _infer_searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
     sequence = tuple(sorted_sequence.shape)
     asked = f"searchsorted({describe_value(sorted_sequence)}, {describe_value(self)})"
     if side is not None and (side not in ("left", "right") or (side == "left" and right)):
-        raise OperationError(
-            asked, f"side={side!r} and right={right} do not agree", "give side='left' or 'right'"
+        wrong = (
+            f"torch.searchsorted(): side and right can't be set to opposites, got side of {side} "
+            "while right was True"
+            if side == "left"
+            else f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}"
         )
+        raise OperationError(asked, wrong, "give side='left' or 'right'")
     if sorter is not None and (tuple(sorter.shape) != sequence or sorter.dtype is not dtypes.int64):
         raise ShapeError(
             asked,

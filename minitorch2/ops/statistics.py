@@ -200,17 +200,30 @@ defop(
     doc="How many elements fall into each of `bins` intervals between min and max.",
     accepts="bif",
 )
+
+
+def _bincount(a, weights, minlength):
+    wrong = ""
+    if minlength < 0:
+        wrong = "minlength should be >= 0"
+    elif a.ndim != 1 or a.dtype.kind not in "iu" or (a.size and a.min() < 0):
+        wrong = "bincount only supports 1-d non-negative integral inputs."
+    elif weights is not None and weights.shape != a.shape:
+        wrong = "weights should be 1-d and have the same length as input"
+    if wrong:
+        raise OperationError("bincount()", wrong)
+    kind = numpy.dtype(numpy.int64)
+    if weights is not None and a.size:
+        kind = weights.dtype if weights.dtype == numpy.float32 else numpy.dtype(numpy.float64)
+    given = None if weights is None else weights.real
+    return numpy.bincount(a, given, minlength).astype(kind)
+
+
 defop(
     "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
     LIBRARY,
     effects="data_dependent",
-    eager=lambda a, weights, minlength: numpy.bincount(
-        a, None if weights is None else weights.real, minlength
-    ).astype(
-        numpy.int64
-        if weights is None or not a.size
-        else (weights.dtype if weights.dtype == numpy.float32 else numpy.float64)
-    ),
+    eager=_bincount,
     host="the size of its result is not known before it runs",
     doc="How often (or with what weight) each non-negative integer occurs.",
 )

@@ -84,7 +84,7 @@ def test_the_origin_is_the_line():
         ("%0: f32[4] = add(%x, 1, beta=2) return %0", "unexpected arguments: beta"),
         ("%0: f32[4] = add(other=%x, %x) return %0", "without a name follows one with a name"),
         ("%0: f33[4] = exp(%x) return %0", "no type is named 'f33'"),
-        ("%0: f32[4]@tpu = exp(%x) return %0", "no such device type"),
+        ("%0: f32[4]@tpu = exp(%x) return %0", "device type at start of device string: tpu"),
         ("%0: f32[n] = exp(%x) return %0", "`n` is not allowed in a size"),
         ("%0: f32[4] exp(%x) return %0", "expected '=', found 'exp'"),
         ("return %x: alias(%y, 0)", "%y is not an input"),
