@@ -17,7 +17,15 @@ Source: torch.sparse.
 """
 
 from minitorch2.sparse.arranging import smm, sparse_mask, sspaddmm
-from minitorch2.sparse.functions import addmm, log_softmax, mm, softmax, spmm, sum
+from minitorch2.sparse.functions import (
+    addmm,
+    log_softmax,
+    mm,
+    sampled_addmm,
+    softmax,
+    spmm,
+    sum,
+)
 from minitorch2.sparse.making import (
     BoolTensor,
     DoubleTensor,

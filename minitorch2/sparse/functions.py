@@ -13,6 +13,8 @@ from typing import Any
 import numpy
 
 from minitorch2.creation import from_numpy, zeros
+from minitorch2.errors import OperationError
+from minitorch2.formats import sparse_csr
 from minitorch2.layouts import normalize_dim
 from minitorch2.ops.table import lookup
 from minitorch2.sparse.tensor import FUNCTIONS, SparseTensor, refuse, with_values
@@ -68,6 +70,33 @@ spmm = mm
 def addmm(mat: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * mat + alpha * (mat1 @ mat2) for a sparse mat1."""
     return mat * beta + mm(mat1, mat2) * alpha
+
+
+def sampled_addmm(
+    input: SparseTensor, mat1: Any, mat2: Any, *, beta: Any = 1.0, alpha: Any = 1.0
+) -> Any:
+    """beta * input + alpha * (mat1 @ mat2) at the places that a CSR matrix [m, n] holds.
+
+    Only the products of those places are computed, each of a row of mat1 [m, k] and a column of
+    mat2 [k, n]. OperationError for other layouts, sizes and dtypes.
+    """
+    asked = f"sampled_addmm({list(input.shape)}, {list(mat1.shape)}, {list(mat2.shape)})"
+    if not isinstance(input, SparseTensor) or input.layout_kind is not sparse_csr:
+        wrong = "Expected input to have sparse csr layout"
+        raise OperationError(asked, wrong, "make it one: input.to_sparse_csr()")
+    wrong = ""
+    if mat1.dtype is not mat2.dtype or mat1.dtype is not input.dtype:
+        wrong = f"Expected one dtype, but got {input.dtype}, {mat1.dtype} and {mat2.dtype}"
+    elif mat1.ndim != 2 or mat2.ndim != 2 or mat1.shape[1] != mat2.shape[0]:
+        sizes = "x".join(map(str, mat1.shape)), "x".join(map(str, mat2.shape))
+        wrong = f"mat1 and mat2 shapes cannot be multiplied ({sizes[0]} and {sizes[1]})"
+    elif tuple(input.shape) != (mat1.shape[0], mat2.shape[1]):
+        wrong = f"input has the shape {list(input.shape)}, the product another"
+    if wrong:
+        raise OperationError(asked, wrong)
+    rows, columns = input._places.unbind(0)
+    products = (mat1[rows] * mat2.t()[columns]).sum(-1)
+    return with_values(input, products * alpha + input._numbers * beta)
 
 
 def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:

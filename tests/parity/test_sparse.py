@@ -13,6 +13,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import minitorch2  # noqa: E402
+from tests.parity.both import check, numbers  # noqa: E402
 from tests.parity.judge import Outcome, compare_errors, compare_tensors  # noqa: E402
 
 PLACES = [[0, 2, 1, 0, 2, 2], [3, 0, 1, 1, 0, 3]]  # (2, 0) twice
@@ -222,3 +223,43 @@ def test_copies_and_pickles() -> None:
     for other in (copy.deepcopy(s), pickle.loads(pickle.dumps(s)), s.detach()):
         assert other.is_sparse and other.to_dense().tolist() == s.to_dense().tolist()
         assert other.is_coalesced() == s.is_coalesced()
+
+
+def _sampled(t, **given):
+    """A sampled product, with the gradients of its parts."""
+    x = t.tensor([[0.0, 2, 0], [3, 0, -1]], dtype=t.float64).to_sparse_csr().requires_grad_()
+    a, b = (numbers(t, *s, seed=s[0], dtype="float64").requires_grad_() for s in ((2, 4), (4, 3)))
+    found = t.sparse.sampled_addmm(x, a, b, **given)
+    (found.to_dense() * numbers(t, 2, 3, seed=9, dtype="float64")).sum().backward()
+    parts = found.crow_indices(), found.col_indices(), found.values().detach()
+    return (
+        repr(found).split("layout=")[1][:16],
+        parts,
+        a.grad,
+        b.grad,
+        x.grad.values(),
+        x.grad.is_sparse_csr,
+    )
+
+
+@pytest.mark.parametrize("given", [{}, {"beta": 0.5, "alpha": 2.0}, {"beta": 0.0}])
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta")
+def test_products_at_the_places_of_a_matrix(given) -> None:
+    """Values and gradients of sampled_addmm."""
+    check(lambda t: _sampled(t, **given), 1e-9)
+
+
+@pytest.mark.parametrize("sizes", [((2, 4), (3, 4)), ((3, 4), (4, 3)), ((2, 4), (4, 2))])
+def test_products_of_other_sizes_are_refused(sizes) -> None:
+    """The sizes of the factors fit one another, and the matrix whose places are taken."""
+
+    def program(t):
+        return t.sparse.sampled_addmm(t.ones(2, 3).to_sparse_csr(), *map(t.ones, sizes)).to_dense()
+
+    check(program)
+    check(lambda t: t.sparse.sampled_addmm(t.ones(2, 3).to_sparse(), t.ones(2, 1), t.ones(1, 3)))
+    check(
+        lambda t: t.sparse.sampled_addmm(
+            t.ones(2, 3).to_sparse_csr(), t.ones(2, 1).double(), t.ones(1, 3)
+        )
+    )
