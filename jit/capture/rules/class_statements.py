@@ -222,16 +222,20 @@ class FieldValue(Value):
         return f"{emitter.object(dataclasses.field, 'field')}({given})"
 
 
+PROPERTY = ("fget", "fset", "fdel", "doc")
+
+
 def descriptor(kind: type) -> Callable[..., Value]:
     """The rule for `property`, `staticmethod` and `classmethod`."""
 
     def apply(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-        named = [kwargs.get(name, Constant(None)) for name in ("fget", "fset", "fdel")]
-        if kind is property and kwargs:
-            args = [*args, *named[len(args) :]]
-        elif kwargs or not args:
-            return machine.guarded(kind)
-        return DescriptorValue(machine, kind, args)
+        plain = [stand_in(machine, argument) for argument in args]
+        named = {name: stand_in(machine, value) for name, value in kwargs.items()}
+        machine.guarded(lambda: kind(*plain, **named))  # which says what is wrong with them
+        if kind is not property:
+            return DescriptorValue(machine, kind, args)
+        rest = [kwargs.get(name, Constant(None)) for name in PROPERTY[len(args) :]]
+        return DescriptorValue(machine, kind, [*args, *rest])
 
     return apply
 

@@ -198,8 +198,7 @@ class DescriptorValue(Value):
         """A part by its name, or one of the methods that make a new one."""
         names = PARTS[self.kind]
         if name in names:
-            place = names.index(name)
-            return self.parts[place] if place < len(self.parts) else Constant(None)
+            return self.parts[names.index(name)]
         if name in ("__wrapped__", "__name__", "__qualname__", "__doc__", "__module__",
                     "__isabstractmethod__"):  # fmt: skip
             return machine.from_python(getattr(self.object, name))
@@ -207,7 +206,7 @@ class DescriptorValue(Value):
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
         if self.kind is property and name in CHANGED:
-            parts: Arguments = [*self.parts, *[Constant(None)] * 3][:3]
+            parts: Arguments = list(self.parts)
             parts[CHANGED.index(name)] = args[0]
             return DescriptorValue(machine, property, parts)
         if name == "__get__" and self.kind is staticmethod:
