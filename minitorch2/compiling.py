@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from minitorch2 import forks
+from minitorch2 import forks, random
 from minitorch2.artifacts import emit, listening, wants
 from minitorch2.autograd.modes import enable_grad
 from minitorch2.compile_settings import limits, settings
@@ -40,7 +40,7 @@ from minitorch2.jit.autodiff.runtime import CompiledProgram, GraphFailed
 from minitorch2.jit.cache import CodeCache
 from minitorch2.jit.capture.program import CapturedProgram
 from minitorch2.jit.ir.graph import Graph
-from minitorch2.jit.ir.interpreter import interpret, run_captured
+from minitorch2.jit.ir.interpreter import interpret, may_run_again, run_captured
 from minitorch2.jit.passes.options import NUMERICS, PassOptions
 from minitorch2.kernels import programs
 from minitorch2.nn.module import Module
@@ -125,10 +125,18 @@ def _run_captured(program: CapturedProgram, options: CompileOptions) -> Runnable
 
 def _by_op(graph: Graph) -> Runnable:
     """The graph run op by op under autograd; its nodes know the grad mode they were called in."""
+    again, generator = may_run_again(graph), random.default_generator
 
     def run(inputs: list[Any]) -> list[Any]:
-        with enable_grad():
-            return run_captured(graph, inputs)
+        drawn = generator.counter
+        try:
+            with enable_grad():
+                return run_captured(graph, inputs)
+        except Mt2Error as error:
+            if not again:
+                raise
+            generator.give_back(drawn, 4 * (generator.counter - drawn))
+            raise GraphFailed(str(error)) from error
 
     return run
 

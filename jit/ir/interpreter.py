@@ -25,7 +25,7 @@ from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.shapes.binding import SizeMismatch, bind_sizes
 from minitorch2.jit.shapes.size_expression import Size, SizeExpression, evaluate_size
 from minitorch2.layouts import Layout, contiguous_strides
-from minitorch2.ops.table import lookup
+from minitorch2.ops.table import INPLACE, Op, lookup
 from minitorch2.tensors import Tensor
 
 
@@ -46,6 +46,16 @@ def run_captured(graph: Graph, inputs: Sequence[Any]) -> list[Any]:
     known = bind_inputs(graph, inputs)
     environment = _run_nodes(graph, inputs, known)
     return [_actual(output.argument, environment, known) for output in graph.outputs]
+
+
+def may_run_again(graph: Graph) -> bool:
+    """Whether a captured graph that failed may be run once more: it writes into no tensor."""
+    return not any(_writes(lookup(node.op)) for node in graph.nodes)
+
+
+def _writes(op: Op) -> bool:
+    written = any(parameter.alias == "a!" for parameter in op.signature.parameters)
+    return written or op.kind == INPLACE or op.effects == "writes"
 
 
 def _run_nodes(graph: Graph, inputs: Sequence[Any], bindings: Mapping[str, int]) -> dict[str, Any]:
