@@ -14,6 +14,7 @@ views        other shapes of the same memory
 products     matrix products
 convolution  convolutions and their gradients
 gathers      gather, scatter, index
+first_of_many  the first elements of long rows
 movement     concatenate, flip, copy, sort
 writes       writes through views, as pure functions
 creation     tensors from sizes and from random counters
@@ -24,6 +25,7 @@ shapes       composites that give other shapes
 complex_numbers  parts, conjugates and angles of complex numbers
 selection    composites that select elements
 neural       composites of neural networks
+attention    scaled dot product attention
 losses       composites that are losses
 normalizations  composites that normalize channels
 rearrangement   composites that roll, repeat and draw

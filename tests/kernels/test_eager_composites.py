@@ -53,6 +53,10 @@ CALLS: dict[str, list[Call]] = {
         lambda x, w, b: F.layer_norm(x, x.shape[1:]),
     ],
     "rms_norm": [lambda x, w, b: F.rms_norm(x, w.shape, w)],
+    "attention": [
+        lambda x, w, b: F.scaled_dot_product_attention(x, x * w, x + b, scale=0.01),
+        lambda x, w, b: F.scaled_dot_product_attention(x, x * w, x + b, is_causal=True, scale=0.01),
+    ],
     "cross_entropy": [
         lambda x, w, b: F.cross_entropy(x, classes(x)),
         lambda x, w, b: F.cross_entropy(x, classes(x), reduction="none", label_smoothing=0.1),

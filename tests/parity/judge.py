@@ -65,6 +65,11 @@ def _convolution_part(at: int) -> Callable:
     return part
 
 
+def _causal(query: Any, key: Any) -> Any:
+    rows, columns = query.shape[-2], key.shape[-2]
+    return torch.ones(rows, columns, dtype=torch.bool).tril(columns - rows)
+
+
 def _lu_parts(x: Any) -> tuple:
     factors, pivots = torch.linalg.lu_factor(x)
     return factors, pivots, torch.linalg.lu(x.detach())[0].abs().mT.argmax(-1)
@@ -107,6 +112,11 @@ SPELLED: dict[str, Callable] = {
     ),
     "batch_statistics_norm": lambda *given: _batch_statistics_norm(*given),
     "sort_first": lambda x, dim, count, descending: torch.topk(x, count, dim, descending),
+    "attention": lambda q, k, v, mask, scale, causal: (
+        torch.nn.functional.scaled_dot_product_attention(
+            q, k, v, _causal(q, k) if causal else mask, scale=scale
+        )
+    ),
     "softmax_backward": lambda g, y, dim: torch._softmax_backward_data(g, y, dim, y.dtype),
     "log_softmax_backward": lambda g, y, dim: torch._log_softmax_backward_data(g, y, dim, y.dtype),
     "squared_difference": lambda x, y: torch.ops.aten.mse_loss(x, y, 0),

@@ -174,3 +174,110 @@ def test_sdpa_kernel_is_remembered_and_undone() -> None:
     for t, one in itertools.product((minitorch2, torch), ("math", 3)):
         with pytest.raises((TypeError, AssertionError)), t.nn.attention.sdpa_kernel(one):
             pass
+
+
+KINDS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "causal": {"is_causal": True},
+    "scaled": {"scale": 0.25},
+    "more keys": {"keys": 9},
+    "causal, more keys": {"keys": 9, "is_causal": True},
+    "causal, fewer keys": {"keys": 4, "is_causal": True},
+    "boolean": {"mask": lambda t: t.ones(7, 7, dtype=t.bool).triu(1)},  # the last row sees nothing
+    "for each sample": {"mask": lambda t: numbers(t, 2, 1, 7, 7, seed=9) > 0},
+    "added": {"mask": lambda t: numbers(t, 7, 7, seed=9, dtype="float64")},
+    "grouped": {"heads": 1, "enable_gqa": True},
+    "one head of keys": {"heads": 1},
+    "narrow": {"dtype": "float32"},
+    "sixteen bits": {"dtype": "bfloat16"},
+}
+
+
+@pytest.mark.parametrize("most", [None, 60, 20, 1])
+@pytest.mark.parametrize("kind", KINDS)
+def test_attention_in_blocks(kind: str, most: int | None, monkeypatch: Any) -> None:
+    """Values and gradients do not depend on how rows and heads are cut."""
+    attention = importlib.import_module("minitorch2.nn.functional.attention")
+    if most is not None:
+        monkeypatch.setattr(attention, "MOST_SCORES", most)
+        monkeypatch.setattr(attention, "LEAST_ROWS", 2)
+    given: dict[str, Any] = {
+        "keys": 7,
+        "heads": 3,
+        "mask": lambda t: None,
+        "dtype": "float64",
+    } | KINDS[kind]
+    options = {name: given[name] for name in ("is_causal", "scale", "enable_gqa") if name in given}
+
+    def program(t: Any) -> Any:
+        dtype = getattr(t, given["dtype"])
+        q = (
+            numbers(t, 2, 7, 3, 4, seed=1, dtype="float64")
+            .to(dtype)
+            .transpose(1, 2)
+            .requires_grad_()
+        )
+        k, v = (
+            numbers(t, 2, given["heads"], given["keys"], width, seed=at, dtype="float64")
+            .to(dtype)
+            .requires_grad_()
+            for at, width in ((2, 4), (3, 5))
+        )
+        found = t.nn.functional.scaled_dot_product_attention(q, k, v, given["mask"](t), **options)
+        (found * found).sum().backward()
+        return [each.double() for each in (found.detach(), q.grad, k.grad, v.grad)]
+
+    tolerance = {"bfloat16": 3e-2, "float32": 1e-5, "float64": 1e-10}[given["dtype"]]
+    check(program, tolerance)
+
+
+@pytest.mark.parametrize("needed", list(itertools.product([True, False], repeat=3))[:-1])
+def test_gradients_that_are_wanted(needed: tuple[bool, ...], monkeypatch: Any) -> None:
+    """Those of some of the three only, and gradients of gradients."""
+    attention = importlib.import_module("minitorch2.nn.functional.attention")
+    monkeypatch.setattr(attention, "MOST_SCORES", 20)
+    monkeypatch.setattr(attention, "LEAST_ROWS", 2)
+
+    def program(t: Any) -> Any:
+        given = [numbers(t, 2, 7, 4, seed=at, dtype="float64").requires_grad_(need)
+                 for at, need in enumerate(needed)]  # fmt: skip
+        wanted = [each for each in given if each.requires_grad]
+        compute = t.nn.functional.scaled_dot_product_attention
+        with t.nn.attention.sdpa_kernel(t.nn.attention.SDPBackend.MATH):
+            found = compute(*given, is_causal=True)
+            first = t.autograd.grad((found * found).sum(), wanted, create_graph=True)
+            second = t.autograd.grad(sum((each * each).sum() for each in first), wanted)
+        return found, *first, *second
+
+    check(program, 1e-10)
+
+
+def test_what_is_cut_keeps_no_scores(monkeypatch: Any) -> None:
+    """Between forward and backward there is nothing of the size of the scores."""
+    attention = importlib.import_module("minitorch2.nn.functional.attention")
+    monkeypatch.setattr(attention, "MOST_SCORES", 1 << 12)
+    kept: list[int] = []
+
+    def pack(each: Any) -> Any:
+        kept.append(each.numel())
+        return each
+
+    given = [numbers(minitorch2, 2, 256, 4, seed=at).requires_grad_() for at in range(3)]
+    with minitorch2.autograd.graph.saved_tensors_hooks(pack, lambda each: each):
+        found = minitorch2.nn.functional.scaled_dot_product_attention(*given)
+    assert found.grad_fn.name() == "ScaledDotProductFlashAttentionForCpuBackward"
+    assert max(kept) == 2 * 256 * 4
+    found.sum().backward()
+    assert given[0].grad is not None
+
+
+def test_attention_under_autocast() -> None:
+    """In bfloat16, whatever the numbers were."""
+
+    def program(t: Any) -> Any:
+        q, k, v = (numbers(t, 2, 7, 4, seed=at).float() for at in range(3))
+        with t.autocast("cpu", t.bfloat16):
+            found = t.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return str(found.dtype).partition(".")[2], found.float()
+
+    check(program, 3e-2)

@@ -53,6 +53,7 @@ CALLS |= {
     "std": [lambda F, x, y, w, b: x.std(-1)],
     "norm": [lambda F, x, y, w, b: x.norm(), lambda F, x, y, w, b: x.norm(3, -1)],
     "logsumexp": [lambda F, x, y, w, b: x.logsumexp(-1)],
+    "attention": [lambda F, x, y, w, b: F.scaled_dot_product_attention(x, y, x * y)],
     "cross_entropy": [
         lambda F, x, y, w, b: F.cross_entropy(x, y.argmax(1)),
         lambda F, x, y, w, b: F.cross_entropy(x, y.argmax(1), label_smoothing=0.1),

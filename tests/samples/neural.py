@@ -342,7 +342,24 @@ def _square(op: Op) -> list[Sample]:
     return [call(t((3, 4), d)) for d in ALL if d != "bool"] + [call(t(())), call(t((0,)))]
 
 
+def _attention(op: Op) -> list[Sample]:
+    q, k, v = t((2, 3, 4)), t((2, 5, 4)), t((2, 5, 6))
+    mask = t((3, 5), "bool", grad=False)
+    return [
+        call(q, k, v, None, 0.5, False),
+        call(q, k, v, None, 0.5, True),
+        call(q, k, v, mask, 1.0, False),
+        call(q, k, v, t((2, 3, 5)), 0.3, False),
+        call(t((2, 4, 3), layout="transposed"), t((3, 3)), t((3, 2)), None, 0.5, True),
+        call(t((0, 4)), t((5, 4)), t((5, 2)), None, 0.5, False),
+        *[call(t((3, 4), d), t((3, 4), d), t((3, 4), d), None, 0.5, True)
+          for d in ("f32", "bf16", "f16")],
+        refused(q, t((2, 5, 3)), v, None, 0.5, False),
+    ]  # fmt: skip
+
+
 OWN: dict[str, Callable[[Op], list[Sample]]] = {
+    "attention": _attention,
     "gelu": activation({"approximate": "tanh"}, {"approximate": "none"}),
     "silu": activation(),
     "leaky_relu": activation({"negative_slope": 0.2}),

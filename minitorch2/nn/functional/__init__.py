@@ -7,7 +7,8 @@ Files, in reading order:
 
 rows             access to the op table
 activations      relu, gelu, softmax and the others
-lookups          linear, one_hot, attention
+lookups          linear, bilinear, one_hot
+attention        scaled dot product attention, in blocks
 padding          more elements at the ends
 multi_head       attention with several heads
 embeddings       tables of vectors, bags of their rows
@@ -70,6 +71,7 @@ from minitorch2.nn.functional.activations import (
     threshold,
     threshold_,
 )
+from minitorch2.nn.functional.attention import scaled_dot_product_attention
 from minitorch2.nn.functional.convolutions import (
     conv1d,
     conv2d,
@@ -94,7 +96,6 @@ from minitorch2.nn.functional.lookups import (
     bilinear,
     linear,
     one_hot,
-    scaled_dot_product_attention,
 )
 from minitorch2.nn.functional.losses import (
     binary_cross_entropy,
