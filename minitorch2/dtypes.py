@@ -288,9 +288,11 @@ def can_hold(element: dtype, value: Any) -> builtins.bool:
     if element.category != INTEGER:
         if element is float8_e8m0fnu and isinstance(value, builtins.float) and value <= 0:
             return False
+        if abs(value) <= _LARGEST[element]:
+            return True
         if value in (math.inf, -math.inf):
             return element not in WITHOUT_INFINITY
-        return value != value or abs(value) <= _LARGEST[element]
+        return value != value
     bits = 8 * element.itemsize
     high = 2 ** (bits - 1) - 1 if element.is_signed else 2**bits - 1
     low = -high - 1 if element.is_signed else -high if isinstance(value, builtins.int) else 0

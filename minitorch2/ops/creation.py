@@ -40,18 +40,28 @@ def _checked(size):
     return tuple(size)
 
 
-def _infer_full(size, fill_value, dtype, device):
+def _filled_with(size, fill_value, dtype):
+    """The dtype of a tensor filled with a number, which must be one that it holds."""
     element = _dtype_of(fill_value, dtype)
-    held(fill_value, element, single=all(type(each) is int and each == 1 for each in size))
+    small = element.itemsize <= 2  # for others it does not matter how many there are
+    held(fill_value, element, small and all(type(each) is int and each == 1 for each in size))
+    return element
+
+
+def _infer_full(size, fill_value, dtype, device):
+    element = _filled_with(size, fill_value, dtype)
     return Meta(_checked(size), element)
 
 
 def _full(size, fill_value, dtype, device):
-    shape, element = _infer_full(size, fill_value, dtype, device)
-    fill_value = held(fill_value, element, single=True)
+    element = _filled_with(size, fill_value, dtype)
+    if type(fill_value) is complex:
+        fill_value = held(fill_value, element, single=True)
+    wanted, filling = element.numpy, numpy.asarray(fill_value)
     with numpy.errstate(all="ignore"):
-        filling = converted(numpy.asarray(fill_value), element.numpy)
-        return numpy.full(shape, filling, element.numpy)
+        eight = element.is_stored_only
+        filling = converted(filling, wanted) if eight else filling.astype(wanted)
+        return numpy.full(_checked(size), filling, wanted)
 
 
 defop(
