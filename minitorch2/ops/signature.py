@@ -221,6 +221,19 @@ def _numpy_names(parameters: tuple[Parameter, ...]) -> list[tuple[str, str]]:
     ]
 
 
+def _prepared(parameter: Parameter, name: str, about_bias: bool) -> list[str]:
+    """The statement that makes of an argument what the row takes, if there is one."""
+    if parameter.type == "int":
+        return [f"if {name}.__class__ is bool: raise no_int({name!r}, {name})"]
+    if parameter.type not in _PREPARE:
+        return []
+    line = _PREPARE[parameter.type].format(name)
+    if parameter.type == "int[]" and about_bias:  # `var(False)` says nothing of dimensions
+        return [f"{name} = ({name},) if {name}.__class__ is bool else as_ints({name}, {name!r})"]
+    optional = parameter.optional and parameter.type == "Tensor[]"
+    return [f"if {name} is not None: {line}" if optional else line]
+
+
 def make_function(
     op: Any,
     call: Callable,
@@ -263,16 +276,7 @@ def make_function(
             admitted = f"{name} = admit(op, {index}, {arguments})"
             lines.append(f"if {missing}not isinstance({name}, Tensor): {admitted}")
             scope["Tensor"], scope["admit"] = check
-        if parameter.type == "int":
-            lines.append(f"if {name}.__class__ is bool: raise no_int({name!r}, {name})")
-        if parameter.type in _PREPARE:
-            line = _PREPARE[parameter.type].format(name)
-            if parameter.type == "int[]" and "unbiased" in passed:  # `var(False)` is about that
-                line = (
-                    f"{name} = ({name},) if {name}.__class__ is bool else {line[len(name) + 3 :]}"
-                )
-            optional = parameter.optional and parameter.type == "Tensor[]"
-            lines.append(f"if {name} is not None: {line}" if optional else line)
+        lines += _prepared(parameter, name, "unbiased" in passed)
     for name, alias in _numpy_names(parameters):
         declared += [f"{alias}=None"] if star else ["*", f"{alias}=None"]
         lines.append(f"if {alias} is not None: {name} = {alias}")

@@ -9,7 +9,7 @@ import minitorch2 as torch
 from tests.jit.language.judging import BACKENDS, Programs
 
 program = Programs()
-log = []
+log: list = []
 
 
 class Owner:

@@ -68,8 +68,8 @@ def deleting(one, x):
 CASES = [
     (Descriptor, "__get__", lambda self, one, owner=None: 2, lambda one, x: one.attribute),
     (Descriptor, "__get__", lambda self, one, owner=None: 2, lambda one, x: Owner.attribute),
-    (Descriptor, "__set__", lambda self, one, value: vars(one).update(held=9), setting),
-    (Descriptor, "__delete__", lambda self, one: vars(one).update(held=9), deleting),
+    (Descriptor, "__set__", lambda self, one, value: object.__setattr__(one, "held", 9), setting),
+    (Descriptor, "__delete__", lambda self, one: object.__setattr__(one, "held", 9), deleting),
     (Meta, "method", lambda cls: 2, lambda one, x: Owner.method()),
     (Meta, "method", lambda cls: 2, lambda one, x: type(one).method()),
     (Meta, "size", property(lambda cls: 2), lambda one, x: Owner.size),
