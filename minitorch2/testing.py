@@ -10,6 +10,7 @@ Source: torch.testing.assert_close.
 """
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -201,29 +202,64 @@ def _attribute(tensor: Any, name: str) -> Any:
 
 
 def _in_words(a: Any, b: Any, close: Any, rtol: float, atol: float) -> str:
-    wide = dtypes.complex128 if a.dtype.is_complex else dtypes.float64
-    x, y = a.to(wide).numpy(), b.to(wide).numpy()
-    wrong = ~numpy.asarray(close.numpy())
-    with numpy.errstate(all="ignore"):
-        gap = numpy.where(wrong, numpy.abs(x - y), 0)
-        ratio = gap / numpy.abs(y)
+    """What assert_close says of two tensors: how many elements differ, by how much and where."""
+    exact = rtol == atol == 0
     kind = "Tensor-likes" if a.ndim else "Scalars"
+    allowed = ["" if exact else f" (up to {each} allowed)" for each in (atol, rtol)]
+    text = f"{kind} are not {'equal' if exact else 'close'}!\n\n"
     if not a.ndim:
-        return (
-            f"{kind} are not close!\n\nExpected {y.item()} but got {x.item()}.\n"
-            f"Absolute difference: {gap.item()} (up to {atol} allowed)\n"
-            f"Relative difference: {ratio.item()} (up to {rtol} allowed)"
+        x, y = a.item(), b.item()
+        gap = abs(x - y)
+        ratio = gap / abs(y) if y else math.inf
+        return text + (
+            f"Expected {y} but got {x}.\nAbsolute difference: {gap}{allowed[0]}\n"
+            f"Relative difference: {ratio}{allowed[1]}"
         )
-    ratio = numpy.where(wrong, ratio, 0)
-    share = f"{100 * wrong.sum() / wrong.size:.1f}%"
-    lines = [
-        f"{kind} are not close!\n\nMismatched elements: {wrong.sum()} / {wrong.size} ({share})"
-    ]
-    for name, values, allowed in (("absolute", gap, atol), ("relative", ratio, rtol)):
+    gaps, ratios = _differences(a, b, wrong := ~numpy.asarray(close.numpy()))
+    text += f"Mismatched elements: {wrong.sum()} / {wrong.size} ({100 * wrong.mean():.1f}%)"
+    for name, values, most in zip(("absolute", "relative"), (gaps, ratios), allowed, strict=True):
         place = numpy.unravel_index(numpy.nanargmax(numpy.nan_to_num(values, nan=-1)), values.shape)
         index = tuple(int(each) for each in place)
-        lines.append(
-            f"Greatest {name} difference: {values[place]} at index {index} (up to {allowed} "
-            "allowed)"
-        )
-    return "\n".join(lines)
+        text += f"\nGreatest {name} difference: {values[place].item()} at index {index}{most}"
+    return text
+
+
+def _differences(a: Any, b: Any, wrong: Any) -> tuple[Any, Any]:
+    """How far apart the wrong elements are, and that by the expected ones, in floats of the dtype.
+
+    Whole numbers are told as such, and their ratios in the default dtype.
+    """
+    if not (a.dtype.is_floating_point or a.dtype.is_complex):
+        a, b = a.to(dtypes.int64), b.to(dtypes.int64)
+    with numpy.errstate(all="ignore"):
+        gaps = numpy.where(wrong, (a - b).abs().numpy(), 0)
+        ratios = numpy.where(wrong, ((a - b).abs() / b.abs()).numpy(), 0)
+    return gaps, ratios
+
+
+def assert_allclose(
+    actual: Any,
+    expected: Any,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = True,
+    msg: str = "",
+) -> None:
+    """assert_close without its checks of dtypes, with wider tolerances; deprecated, as in torch."""
+    warnings.warn(
+        "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a "
+        "future release. Please use `torch.testing.assert_close()` instead.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    actual = actual if isinstance(actual, Tensor) else tensor(actual)
+    expected = expected if isinstance(expected, Tensor) else tensor(expected, dtype=actual.dtype)
+    if rtol is None and atol is None:
+        wider = {dtypes.float16: (1e-3, 1e-3), dtypes.float32: (1e-4, 1e-5)}
+        wider[dtypes.float64] = (1e-5, 1e-8)
+        pairs = [wider.get(each.dtype, (0.0, 0.0)) for each in (actual, expected)]
+        rtol, atol = max(pair[0] for pair in pairs), max(pair[1] for pair in pairs)
+    checks = {"check_device": True, "check_dtype": False, "check_stride": False}
+    assert_close(
+        actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, msg=msg or None, **checks
+    )

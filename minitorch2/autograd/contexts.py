@@ -14,7 +14,12 @@ from typing import Any
 from minitorch2.autograd.anomaly import origin_now
 from minitorch2.autograd.graph import Node, SavedTensor, fit_gradient, freed, spec_of
 from minitorch2.dispatch import call
-from minitorch2.errors import AutogradError, MissingDerivative, SavedTensorModified
+from minitorch2.errors import (
+    ArgumentTypeError,
+    AutogradError,
+    MissingDerivative,
+    SavedTensorModified,
+)
 from minitorch2.layouts import broadcast_shapes
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
@@ -39,6 +44,15 @@ class FunctionCtx:
 
     def save_for_backward(self, *tensors: Any) -> None:
         """Keep tensors (or None) for the backward, checked against later writes."""
+        for at, each in enumerate(tensors):
+            if each is not None and not isinstance(each, Tensor):
+                kind = type(each).__name__
+                raise ArgumentTypeError(
+                    f"save_for_backward of {kind}",
+                    f"save_for_backward can only save variables, but argument {at} is of type "
+                    f"{kind}",
+                    "keep what is no tensor as an attribute: ctx.size = size",
+                )
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Any) -> None:

@@ -174,6 +174,12 @@ class OpNode(Node):
             name.removeprefix("_raw").removeprefix("_saved_"),
         )
         names = self.kept_names
+        if name.startswith("_saved_") and name.endswith("_sym_sizes"):
+            of = wanted.removesuffix("_sym_sizes")
+            if of in names and not self.freed:
+                spec = _spec_in(self.arguments[names.index(of)])
+                if spec is not None:
+                    return tuple(spec.shape)
         if not name.startswith(("_saved_", "_raw_saved_")) or wanted not in names:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         if self.freed and raw:

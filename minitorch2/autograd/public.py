@@ -118,7 +118,11 @@ def backward(
     Raises AutogradError where no gradient can be had.
     """
     if grad_variables is not None:
-        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", stacklevel=3)
+        warnings.warn(
+            "`grad_variables` is deprecated. Use `grad_tensors` instead.",
+            FutureWarning,
+            stacklevel=3,
+        )
         if grad_tensors is not None:
             raise AutogradError(
                 "backward",
@@ -197,7 +201,7 @@ def grad(
         )
     starts, wanted = _sequence(outputs), _sequence(inputs)
     if not wanted:
-        raise ArgumentValueError("grad(inputs=[])", "grad requires non-empty inputs.")
+        raise AutogradError("grad(inputs=[])", "`inputs` argument to `grad()` cannot be empty.")
     if is_grads_batched:
         settings = (retain_graph, create_graph, only_inputs, allow_unused, False, materialize_grads)
         return _batched_grad(starts, wanted, _sequence(grad_outputs), settings)

@@ -308,6 +308,54 @@ PRODUCTS = {
 }
 
 
+def data(t):
+    return t.utils.data
+
+
+def loader(**how):
+    return lambda t: data(t).DataLoader([1, 2], **how)
+
+
+DATA = {
+    "timeout option should be non-negative": loader(timeout=-1),
+    "prefetch_factor option could only be specified in multiprocessing": loader(prefetch_factor=2),
+    "persistent_workers option needs num_workers > 0": loader(persistent_workers=True),
+    "batch_size attribute should not be set after DataLoader is initialized": (
+        lambda t: setattr(loader()(t), "batch_size", 3)
+    ),
+    "datasets should not be an empty iterable": lambda t: data(t).ConcatDataset([]),
+    "absolute value of index should not exceed dataset length": (
+        lambda t: data(t).ConcatDataset([[1, 2], [3]])[-4]
+    ),
+    "each element in list of batch should be of equal size": (
+        lambda t: data(t).default_collate([[1], [1, 2]])
+    ),
+}
+
+
+def kept(value):
+    """A program: a Function whose forward saves this for the backward."""
+
+    def program(t):
+        class Keeps(t.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x, value)
+                return x * 2
+
+        return Keeps.apply(t.ones(2, requires_grad=True))
+
+    return program
+
+
+AUTOGRAD = {
+    "save_for_backward can only save variables, but argument 1 is of type int": kept(3),
+    "`inputs` argument to `grad()` cannot be empty": (
+        lambda t: t.autograd.grad(t.ones(1, requires_grad=True).sum(), [])
+    ),
+}
+
+
 def refusal(library, program):
     """What a program raises."""
     with pytest.raises(Exception) as caught:  # noqa: PT011 - whatever torch raises
@@ -385,6 +433,16 @@ def test_reductions(words):
 @pytest.mark.parametrize("words", PRODUCTS)
 def test_products(words):
     agree(words, PRODUCTS[words])
+
+
+@pytest.mark.parametrize("words", DATA)
+def test_data(words):
+    agree(words, DATA[words])
+
+
+@pytest.mark.parametrize("words", AUTOGRAD)
+def test_autograd(words):
+    agree(words, AUTOGRAD[words])
 
 
 def warned(library, program):

@@ -16,7 +16,7 @@ import numpy
 
 from minitorch2.creation import as_tensor, tensor
 from minitorch2.dtypes import float64
-from minitorch2.errors import ArgumentTypeError, ArgumentValueError
+from minitorch2.errors import ArgumentTypeError, OperationError
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
 
@@ -40,7 +40,7 @@ def default_collate(batch: Any) -> Any:
         return {key: default_collate([each[key] for each in batch]) for key in first}
     if isinstance(first, Sequence):
         if any(len(each) != len(first) for each in batch):
-            raise ArgumentValueError(
+            raise OperationError(
                 "default_collate(examples)",
                 "each element in list of batch should be of equal size",
                 "pad the examples, or pass a collate_fn of your own",

@@ -26,6 +26,10 @@ _collate_fn_t = Callable[[list], Any]
 _worker_init_fn_t = Callable[[int], None]
 
 
+# What cannot be changed once a loader is made.
+FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+
+
 class DataLoader:
     """Batches of a dataset. `batch_size=None` gives single examples, uncollated."""
 
@@ -56,7 +60,7 @@ class DataLoader:
         self.dataset, self.num_workers, self.generator = dataset, num_workers, generator
         self.pin_memory, self.timeout, self.worker_init_fn = pin_memory, timeout, worker_init_fn
         self.multiprocessing_context = multiprocessing_context
-        self.prefetch_factor = 2 if prefetch_factor is None else prefetch_factor
+        self.prefetch_factor = prefetch_factor
         self.persistent_workers = persistent_workers
         self.streaming = isinstance(dataset, IterableDataset)
         self._check(batch_size, shuffle, sampler, batch_sampler, drop_last)
@@ -73,6 +77,35 @@ class DataLoader:
         self.sampler, self.batch_sampler = sampler, batch_sampler
         batched = batch_sampler is not None or batch_size is not None
         self.collate_fn = collate_fn or (default_collate if batched else default_convert)
+        self._made = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in FIXED and "_made" in self.__dict__:
+            raise ArgumentValueError(
+                f"DataLoader.{name} = ...",
+                f"{name} attribute should not be set after DataLoader is initialized",
+                "make another DataLoader",
+            )
+        super().__setattr__(name, value)
+
+    def _check_workers(self) -> None:
+        """ArgumentValueError for settings of workers that there are not."""
+        wrong = ""
+        if self.timeout < 0:
+            wrong = "timeout option should be non-negative"
+        elif self.num_workers == 0 and self.prefetch_factor is not None:
+            wrong = (
+                "prefetch_factor option could only be specified in multiprocessing. let "
+                "num_workers > 0 to enable multiprocessing, otherwise set prefetch_factor to None."
+            )
+        elif self.num_workers > 0 and self.prefetch_factor is not None and self.prefetch_factor < 0:
+            wrong = "prefetch_factor option should be non-negative"
+        elif self.num_workers == 0 and self.persistent_workers:
+            wrong = "persistent_workers option needs num_workers > 0"
+        if wrong:
+            raise ArgumentValueError("DataLoader(...)", wrong)
+        if self.num_workers > 0 and self.prefetch_factor is None:
+            self.prefetch_factor = 2
 
     def _check(
         self, batch_size: Any, shuffle: Any, sampler: Any, batch_sampler: Any, drop_last: bool
@@ -84,6 +117,7 @@ class DataLoader:
                 "num_workers option should be non-negative",
                 "use num_workers=0 to load in this process",
             )
+        self._check_workers()
         if sampler is not None and shuffle:
             raise ArgumentValueError(
                 "DataLoader(sampler=..., shuffle=True)",

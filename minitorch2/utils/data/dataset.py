@@ -95,9 +95,7 @@ class ConcatDataset(Dataset):
     def __init__(self, datasets: Iterable[Any]):
         self.datasets = list(datasets)
         if not self.datasets:
-            raise ArgumentValueError(
-                "ConcatDataset([])", "datasets should not be an empty iterable"
-            )
+            raise AssertionError("datasets should not be an empty iterable")
         self.cumulative_sizes = list(itertools.accumulate(len(each) for each in self.datasets))
 
     def __len__(self) -> int:
@@ -106,6 +104,11 @@ class ConcatDataset(Dataset):
     def __getitem__(self, index: int) -> Any:
         at = index + len(self) if index < 0 else index
         if not 0 <= at < len(self):
+            if index < 0:
+                raise ArgumentValueError(
+                    f"ConcatDataset[{index}]",
+                    "absolute value of index should not exceed dataset length",
+                )
             raise IndexError(f"index {index} is out of range for {len(self)} examples")
         which = bisect.bisect_right(self.cumulative_sizes, at)
         before = self.cumulative_sizes[which - 1] if which else 0

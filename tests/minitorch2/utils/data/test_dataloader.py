@@ -49,7 +49,7 @@ def test_batches_keep_the_structure_of_examples():
     assert data.default_collate([numpy.ones(2), numpy.zeros(2)]).dtype is torch.float64
     with pytest.raises(TypeError, match="batch must contain tensors"):
         data.default_collate([object()])
-    with pytest.raises(ValueError, match="equal size"):
+    with pytest.raises(RuntimeError, match="equal size"):
         data.default_collate([[1, 2], [1]])
 
 
