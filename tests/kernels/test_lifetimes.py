@@ -124,6 +124,7 @@ import minitorch2 as torch
 warnings.simplefilter("ignore", DeprecationWarning)  # threads and forks: this very thing
 shared = torch.compile(lambda x: (x * 2).exp().sum(0))
 stop = False
+activations = [torch.nn.functional.elu, torch.nn.functional.silu, torch.nn.functional.softplus]
 
 def check(function, plain, *sizes):
     x = torch.rand(*sizes)
@@ -136,7 +137,8 @@ def work(start):
         plain = lambda x, c=number / 7: torch.sin(x * c) + c
         check(torch.compile(plain), plain, 40)
         check(shared, shared.original, number % 60 + 2, 7)
-        torch.nn.functional.elu(torch.rand(number % 60 + 200, 100), alpha=number / 7)
+        shape = [1] * (number % 6) + [200] + [1] * (number // 6 % 6) + [100]  # a program for each
+        activations[number // 36 % 3](torch.rand(shape))
 
 workers = [threading.Thread(target=work, args=(1000 * k,)) for k in range(3)]
 for each in workers:
