@@ -30,6 +30,7 @@ batching         tensors that stand for all samples of a batch
 autograd         gradients by recorded vjps
 random           Philox, a counter-based generator
 printing         how a tensor prints
+nested_values    numbers and nested lists as arrays
 creation         functions that make tensors from Python values
 ranges           regular tensors: ranges, evenly spaced numbers, identity matrices
 typed_tensors    torch.FloatTensor and its like

@@ -68,6 +68,7 @@ LAYERS = (
     "minitorch2.ops.bind",
     "minitorch2.control_flow",
     "minitorch2._higher_order_ops",
+    "minitorch2.nested_values",
     "minitorch2.creation",
     "minitorch2.typed_tensors",
     "minitorch2.ranges",
