@@ -20,14 +20,15 @@ from minitorch2.autograd.tangents import share_tangents
 from minitorch2.batching.batched import batched, batched_at, levels_of, op, physical, plain_tensors
 from minitorch2.batching.mode import VmapMode
 from minitorch2.dispatch import state
-from minitorch2.errors import OperationError
+from minitorch2.errors import ArgumentValueError, OperationError
 from minitorch2.tensors import Tensor
 
 
 def check_differentiable(tensor: Any, asked: str) -> None:
     """OperationError for what cannot be differentiated with respect to."""
     if not isinstance(tensor, Tensor):
-        raise OperationError(asked, f"expected a Tensor to differentiate, got {type(tensor)}")
+        wrong = f"Thing passed to transform API must be Tensor, got {type(tensor)}"
+        raise ArgumentValueError(asked, wrong, "make a tensor of it first: torch.tensor(value)")
     if not (tensor.dtype.is_floating_point or tensor.dtype.is_complex):
         raise OperationError(
             asked,

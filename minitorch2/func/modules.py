@@ -29,7 +29,8 @@ def functional_call(
     """Call the module with other parameters and buffers; its own are back afterwards.
 
     With `tie_weights`, a value given for one name of a shared tensor stands for its other names
-    too; ArgumentValueError where two of them are given different values.
+    too; ArgumentValueError where two of them are given different values. A name that the module
+    does not have is an attribute of it during the call; with `strict`, OperationError.
     """
     given: dict[str, Any] = {}
     several = isinstance(parameter_and_buffer_dicts, (tuple, list))
@@ -41,22 +42,26 @@ def functional_call(
         given = _tied(own, given)
     missing, unknown = [n for n in own if n not in given], [n for n in given if n not in own]
     if strict and (missing or unknown):
-        raise ArgumentValueError(
-            "functional_call(strict=True)",
-            f"Missing key(s): {missing}. Unexpected key(s): {unknown}.",
-            "give every parameter and buffer, and no others",
-        )
+        wrong = f"Error(s) in reparametrizing for {type(module).__name__}:"
+        for what, names in (("Unexpected", unknown), ("Missing", missing)):
+            if names:
+                wrong += f"\n\t{what} key(s): {', '.join(map(repr, names))}."
+        fix = "give every parameter and buffer, and no others"
+        raise OperationError("functional_call(strict=True)", wrong, fix)
     replaced = []
     try:
         for name, value in given.items():
             table, key = _place(module, name)
-            replaced.append((table, key, table[key]))
+            replaced.append((table, key, table.get(key, table)))
             table[key] = value
         positional = () if args is None else args if isinstance(args, tuple) else (args,)
         return module(*positional, **(kwargs or {}))
     finally:
         for table, key, value in reversed(replaced):
-            table[key] = value
+            if value is table:  # there was none
+                del table[key]
+            else:
+                table[key] = value
 
 
 def _tied(own: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
@@ -78,17 +83,13 @@ def _tied(own: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _place(module: Any, name: str) -> tuple[dict[str, Any], str]:
-    """The table of a submodule in which a parameter or buffer stands."""
+    """The table of a submodule in which a parameter or buffer stands, or its attributes."""
     path, _, key = name.rpartition(".")
     owner = module.get_submodule(path)
     for table in (owner._parameters, owner._buffers):
         if key in table:
             return table, key
-    raise ArgumentValueError(
-        f"functional_call({name!r})",
-        f"the module has no parameter or buffer named {name!r}",
-        "take the names from named_parameters()",
-    )
+    return owner.__dict__, key
 
 
 def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -56,7 +56,7 @@ def flat_tensors(name: str, found: Any) -> tuple[list[Tensor], TreeSpec]:
         if not isinstance(value, Tensor):
             raise OperationError(
                 name,
-                f"expected the function to return only tensors, got type {type(value).__name__}",
+                f"{name}(f)(*args): Expected f(*args) to return only tensors, got {type(value)}",
             )
     return outputs, spec
 

@@ -18,11 +18,13 @@ from typing import Any
 
 import numpy
 
-from minitorch2.errors import ArgumentValueError, SerializationError
+from minitorch2.errors import DeviceError, SerializationError
+from minitorch2.nn.parameter import Parameter
 from minitorch2.serialization.reading import Reader
 from minitorch2.serialization.whole import WholeReader, WholeWriter, completed
 from minitorch2.serialization.writing import Writer
 from minitorch2.storages import Storage
+from minitorch2.tensors import Tensor
 
 
 def save(obj: Any, f: Any, pickle_module: Any = None, **options: Any) -> None:
@@ -77,21 +79,41 @@ def load(
 ) -> Any:
     """Read what save (or torch.save) wrote, without running anything in the file as code.
 
-    Tensors are placed on the CPU. Raises SerializationError where the file is damaged or refers to
-    anything but tensors and plain containers; with `weights_only=False` that is unpickled, which
-    runs whatever the file says: only for files that one trusts.
+    Tensors are placed on the CPU, or on meta where `map_location` says so. Raises
+    SerializationError where the file is damaged or refers to anything but tensors and plain
+    containers; with `weights_only=False` that is unpickled, which runs whatever the file says: only
+    for files that one trusts. DeviceError for a GPU.
     """
-    if map_location not in (None, "cpu") and "cpu" not in str(map_location):
-        if not callable(map_location):
-            raise ArgumentValueError(
-                f"load(map_location={map_location!r})",
-                "tensors can only be loaded onto the CPU",
-                "pass map_location='cpu'",
-            )
+    where = str(map_location)
+    if "cuda" in where and "cpu" not in where:
+        raise DeviceError(
+            f"load(map_location={map_location!r})",
+            "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is "
+            "False.",
+            "use torch.load with map_location=torch.device('cpu')",
+        )
     if hasattr(f, "read"):
-        return _read(f, weights_only is False)
-    with open(os.fspath(f), "rb") as file:
-        return _read(file, weights_only is False)
+        found = _read(f, weights_only is False)
+    else:
+        with open(os.fspath(f), "rb") as file:
+            found = _read(file, weights_only is False)
+    return _without_memory(found) if where == "meta" else found
+
+
+def _without_memory(value: Any) -> Any:
+    """The containers with tensors on the device meta, which have shapes and no elements."""
+    if isinstance(value, Parameter):
+        return Parameter(value.detach().to("meta"), value.requires_grad)
+    if isinstance(value, Tensor):
+        return value.detach().to("meta").requires_grad_(value.requires_grad)
+    if isinstance(value, dict):
+        for key, each in value.items():
+            value[key] = _without_memory(each)
+    elif isinstance(value, list):
+        value[:] = map(_without_memory, value)
+    elif type(value) is tuple:
+        return tuple(map(_without_memory, value))
+    return value
 
 
 def _read(file: Any, trusted: bool) -> Any:

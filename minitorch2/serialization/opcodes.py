@@ -6,6 +6,8 @@ lies above a mark, `REDUCE` calls a named function, `BINPERSID` fetches a storag
 Source: the comments of CPython's Lib/pickletools.py.
 """
 
+LAYOUTS = ("torch.sparse_coo", "torch.sparse_csr")  # of tensors that leave their zeros out
+
 PROTO, STOP = b"\x80", b"."
 NONE, NEWTRUE, NEWFALSE = b"N", b"\x88", b"\x89"
 BININT1, BININT2, BININT, LONG1, BINFLOAT = b"K", b"M", b"J", b"\x8a", b"G"

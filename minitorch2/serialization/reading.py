@@ -19,6 +19,7 @@ from minitorch2.errors import SerializationError
 from minitorch2.layouts import Layout
 from minitorch2.nn.parameter import Parameter
 from minitorch2.serialization import opcodes as op
+from minitorch2.sparse import sparse_coo_tensor, sparse_csr_tensor
 from minitorch2.storages import Storage
 from minitorch2.tensors import Size, Tensor
 
@@ -67,6 +68,24 @@ def _tensor_of_bytes(
     return _tensor((stored[0], element), offset, shape, strides, requires_grad)
 
 
+def _sparse(layout: str, parts: tuple) -> Any:
+    """A sparse tensor of its parts, which are looked at: places outside are refused."""
+    if layout == op.LAYOUTS[True]:
+        starts, columns, values, size = parts
+        return sparse_csr_tensor(starts, columns, values, size, check_invariants=True)
+    indices, values, size, *rest = parts
+    coalesced = bool(rest and rest[0])
+    return sparse_coo_tensor(
+        indices, values, size, check_invariants=True, is_coalesced=coalesced or None
+    )
+
+
+def _layout(name: str) -> str:
+    if name not in op.LAYOUTS:
+        raise SerializationError(f"load: a tensor of layout {name}", "there is no such layout")
+    return name
+
+
 def _bytes(text: str, encoding: str) -> bytes:
     if encoding != "latin1":
         raise SerializationError(f"load: bytes in encoding {encoding!r}", "only latin1 is used")
@@ -84,6 +103,10 @@ NAMES: dict[tuple[str, str], Any] = {
     ("_codecs", "encode"): _bytes,
     ("torch._utils", "_rebuild_tensor_v2"): _tensor,
     ("torch._utils", "_rebuild_tensor_v3"): _tensor_of_bytes,
+    ("torch._utils", "_rebuild_sparse_tensor"): _sparse,
+    ("torch.serialization", "_get_layout"): _layout,
+    ("builtins", "complex"): complex,
+    ("__builtin__", "complex"): complex,
     op.BYTES: StoredDtype(dtypes.uint8),
     ("torch._utils", "_rebuild_parameter"): lambda data, grad, hooks: Parameter(data, grad),
 }

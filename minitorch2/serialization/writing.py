@@ -16,6 +16,7 @@ from minitorch2.dtypes import dtype
 from minitorch2.errors import SerializationError
 from minitorch2.nn.parameter import Buffer, Parameter
 from minitorch2.serialization import opcodes as op
+from minitorch2.sparse import SparseTensor
 from minitorch2.storages import Storage
 from minitorch2.tensors import Size, Tensor
 
@@ -182,6 +183,29 @@ class Writer:
             self._plain_tensor(value, value.requires_grad)
         self.remember(value)
 
+    def sparse(self, value: Any) -> None:
+        """Write a sparse tensor: its layout, and the tensors and sizes it is made of."""
+        if value.requires_grad:
+            raise SerializationError(
+                "save(a sparse tensor that requires a gradient)", "detach it first"
+            )
+        compressed = value.is_sparse_csr
+        names = ("crow_indices", "col_indices", "values") if compressed else ("_indices", "_values")
+        self.name("torch._utils", "_rebuild_sparse_tensor")
+        self.call("torch.serialization", "_get_layout", str(op.LAYOUTS[compressed]))
+        self.emit(op.MARK)
+        for name in names:
+            self.tensor(getattr(value, name)())
+        self.size(value.shape)
+        if not compressed:
+            self.constant(value.is_coalesced())
+        self.emit(op.TUPLE, op.TUPLE2, op.REDUCE)
+        self.remember(value)
+
+    def complex_number(self, value: complex) -> None:
+        """Write a complex number as the call that makes it."""
+        self.call("__builtin__", "complex", value.real, value.imag)
+
     def _plain_tensor(self, value: Any, requires_grad: bool) -> None:
         typed = value.dtype.name in op.STORAGE_NAMES
         self.name("torch._utils", "_rebuild_tensor_v2" if typed else "_rebuild_tensor_v3")
@@ -218,6 +242,8 @@ _WRITERS: tuple[tuple[type, Any], ...] = (
     (str, Writer.text),
     (int, Writer.integer),
     (float, Writer.real),
+    (complex, Writer.complex_number),
+    (SparseTensor, Writer.sparse),
     (bytes, Writer.binary),
     (Size, Writer.size),
     (tuple, Writer.sequence),
