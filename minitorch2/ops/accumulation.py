@@ -35,7 +35,7 @@ def _cumprod(a, dim, dtype):
     result = wide if dtype is None else dtype.numpy
     if a.ndim == 0:
         return a.astype(result)
-    return numpy.cumprod(a, axis=dim, dtype=sums_in(a) or result).astype(result)
+    return numpy.cumprod(a, axis=dim, dtype=sums_in(numpy.dtype(result))).astype(result)
 
 
 def _backwards(value, dim):

@@ -72,6 +72,8 @@ def _clamp(self, min, max):
         raise OperationError(
             "clamp()", "at least one of min or max must not be None", "give min=, max= or both"
         )
+    if isinstance(max, float) and isinstance(min, int):  # compared in what the result will be
+        min = float(min)
     value = _detached(self)
     if min is not None:
         value = _op("maximum", value, _detached(min))

@@ -43,7 +43,7 @@ def _diag_embed(self, offset, dim1, dim2):
     zero = False if self.dtype is dtypes.bool else 0
     matrix = _op("where", column - row == offset, wide.unsqueeze(-2), zero)
     if (first, second) == (ndim - 2, ndim - 1):
-        return matrix
+        return matrix.contiguous()
     return matrix.movedim((-2, -1), (first, second)).contiguous()
 
 

@@ -35,10 +35,14 @@ def takes_out(op: Op) -> bool:
 # Whose results torch writes only into tensors of their very dtype.
 EXACT = frozenset(
     """
-    all any argmax argmin argsort bucketize cummax cummin frexp isin isneginf isposinf kthvalue max
-    median min mode nanmedian nonzero searchsorted signbit sort topk
+    abs all amax amin aminmax any argmax argmin argsort bitwise_not bmm bucketize ceil cummax cummin
+    diag dot floor frac frexp gather histc index_add index_select isin isneginf isposinf kthvalue
+    lerp logcumsumexp masked_select matmul max median min mm mode msort mv nan_to_num nanmedian
+    nanquantile neg nonzero norm quantile renorm round scatter scatter_add searchsorted sgn sign
+    signbit slice_scatter sort topk tril triu trunc where
     """.split()
 )
+BOUNDED = ("clamp", "clamp_max", "clamp_min", "clip")  # so, where the bounds are numbers
 
 
 def write_out(op: Op, args: tuple, out: Any) -> Any:
@@ -51,14 +55,16 @@ def write_out(op: Op, args: tuple, out: Any) -> Any:
         for tensor in read:
             check_overlap(target, tensor)
     names = op.signature.names
-    if "dtype" in names and args[names.index("dtype")] is None and len(targets) == 1:
+    exact = op.name in EXACT or op.name in BOUNDED and len(read) == 1
+    open_dtype = "dtype" in names and args[names.index("dtype")] is None
+    if open_dtype and len(targets) == 1 and not exact:
         at = names.index("dtype")  # computed in the dtype of what is written
         args = (*args[:at], targets[0].dtype, *args[at + 1 :])
     found = call(op, args)
     for target, result in zip(
         targets, found if isinstance(found, tuple) else (found,), strict=True
     ):
-        _write(op.name, target, result)
+        _write(op.name, target, result, exact)
     return out
 
 
@@ -70,7 +76,7 @@ def into(name: str, out: Any, found: Any) -> Any:
     targets = _targets(f"{name}()", out, len(results))
     _refuse_gradients(name, (*results, *targets))
     for target, result in zip(targets, results, strict=True):
-        _write(name, target, result)
+        _write(name, target, result, name in EXACT or name.startswith("linalg."))
     if isinstance(found, Tensor):
         return out
     named = hasattr(found, "_fields")
@@ -116,9 +122,9 @@ def _flat(value: Any) -> list[Any]:
     return [value]
 
 
-def _write(name: str, target: Tensor, result: Tensor) -> None:
+def _write(name: str, target: Tensor, result: Tensor, exact: bool) -> None:
     asked = f"{name}() with out={describe_value(target)}"
-    if (name in EXACT or name.startswith("linalg.")) and target.dtype is not result.dtype:
+    if exact and target.dtype is not result.dtype:
         raise DtypeError(
             asked,
             f"Expected out tensor to have dtype {result.dtype}, but got {target.dtype} instead",

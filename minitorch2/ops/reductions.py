@@ -35,9 +35,9 @@ def _restore(value, s):
     return value
 
 
-def sums_in(array):
-    """The type that 16-bit floats are summed and multiplied in, float32; None for others."""
-    return numpy.float32 if array.dtype.itemsize == 2 and array.dtype.kind in "fV" else None
+def sums_in(result):
+    """The type that sums and products of a type are computed in: float32 for 16-bit floats."""
+    return numpy.float32 if result.itemsize == 2 and result.kind in "fV" else result
 
 
 def _sum(a, dim, keepdim, dtype):
@@ -48,7 +48,7 @@ def _sum(a, dim, keepdim, dtype):
         if a.dtype.kind not in "iub"
         else numpy.dtype("int64")
     )
-    work = sums_in(a) or result
+    work = sums_in(result)
     axes = None if dim is None or dim == () else _axes(a, dim)
     return numpy.asarray(_add_up(a, axes, work, None, keepdim), result)
 
@@ -80,7 +80,7 @@ def _prod(a, dim, keepdim, dtype):
         if a.dtype.kind not in "iub"
         else numpy.dtype("int64")
     )
-    work = sums_in(a) or result
+    work = sums_in(result)
     return numpy.prod(a, axis=_axes(a, dim), keepdims=keepdim, dtype=work).astype(result)
 
 
@@ -262,7 +262,7 @@ def _cumsum(a, dim, dtype):
     )
     if a.ndim == 0:
         return a.astype(result)
-    return numpy.cumsum(a, axis=dim, dtype=sums_in(a) or result).astype(result)
+    return numpy.cumsum(a, axis=dim, dtype=sums_in(result)).astype(result)
 
 
 defop(

@@ -158,7 +158,7 @@ def function_of(op: Op) -> Callable:
 
 def ours_of(op: Op) -> Callable:
     """What the user calls: the row, or the function of several signatures in its place."""
-    return FUNCTIONS.get(op.name, op.public)
+    return minitorch2.full if op.name == "full" else FUNCTIONS.get(op.name, op.public)
 
 
 class Outcome:
