@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from minitorch2 import dispatch
-from minitorch2.errors import Mt2Error
+from minitorch2.errors import Mt2Error, OperationError
 from minitorch2.jit.capture import binding, protocols, wrapping
 from minitorch2.jit.capture.gradients import capture_backward
 from minitorch2.jit.capture.graph_break import GraphBreak
@@ -207,9 +207,13 @@ class Machine(Inputs, Members):
         """A graph break at the user's place."""
         raise GraphBreak(code, detail, self.state.span())
 
-    def raise_(self, cls: type, *args: Any) -> NoReturn:
-        """Raise an exception in the captured program."""
-        raise UserRaise(self.exception(cls, [self.from_python(argument) for argument in args]))
+    def raise_(self, cls: type, *args: Any, **fields: Any) -> NoReturn:
+        """Raise an exception in the captured program; its `fields` are plain data or values."""
+        made = self.exception(cls, [self.from_python(argument) for argument in args])
+        for name, held in fields.items():
+            made.set_attribute(self, name, held if isinstance(held, Value) else
+                               self.from_python(held))  # fmt: skip
+        raise UserRaise(made)
 
     def raise_real(self, error: BaseException) -> NoReturn:
         """Raise in the captured program what an operation raised during capture."""
@@ -280,6 +284,11 @@ class Machine(Inputs, Members):
             raise
         except AssertionError as error:
             if "no memory" in str(error):
+                name = getattr(function, "__name__", "operation")
+                self.stop("data-dependent", f"{name}() needs the numbers")
+            self.raise_real(error)
+        except OperationError as error:
+            if "the tensor has no data" in str(error):
                 name = getattr(function, "__name__", "operation")
                 self.stop("data-dependent", f"{name}() needs the numbers")
             self.raise_real(error)
@@ -425,19 +434,20 @@ class Machine(Inputs, Members):
 
         return IteratorValue(steps())
 
-    def index_of(self, value: Value, what: str) -> int:
-        """`operator.index(value)`."""
+    def index_of(self, value: Value, what: str = "") -> int:
+        """`operator.index(value)`; `what` is the sequence that it is an index of."""
         value = self.real(value)
         if isinstance(value, TensorValue):
             self.stop("data-dependent", "a tensor used as an index of a Python sequence")
         if isinstance(value, ObjectValue):
             found = value.special(self, "__index__")
             value = self.real(found) if found is not None else value
-        try:
+        kind = value.python_type()
+        if hasattr(kind, "__index__"):
             return self.guarded(lambda: value.known().__index__())
-        except NotKnown:
-            kind = value.python_type().__name__
-            return self.type_error(f"{what} indices must be integers or slices, not {kind}")
+        if what:
+            self.type_error(f"{what} indices must be integers or slices, not {kind.__name__}")
+        return self.type_error(f"'{kind.__name__}' object cannot be interpreted as an integer")
 
     def number(self, value: Value) -> Value:
         """A value whose text is wanted: a symbolic size becomes the number it is."""

@@ -9,7 +9,7 @@ Source: Python "Descriptor HowTo Guide".
 from __future__ import annotations
 
 import types
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from minitorch2.jit.capture.protocols import compare_items
 from minitorch2.jit.capture.source import (
@@ -22,6 +22,7 @@ from minitorch2.jit.capture.specials import special_method
 from minitorch2.jit.capture.state import ClassWrite
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, UserRaise, Value
 from minitorch2.jit.capture.values.classes import ClassValue
+from minitorch2.jit.capture.values.exceptions import ExceptionValue
 from minitorch2.jit.capture.values.functions import MethodValue
 from minitorch2.jit.capture.values.keys import key_value
 from minitorch2.jit.capture.values.namespaces import is_settled, is_trusted_module
@@ -42,7 +43,18 @@ class Members:
 
     def get_attribute(self: Any, value: Value, name: str) -> Value:
         """`value.name`."""
-        return self.real(value).get_attribute(self, name)
+        value = self.real(value)
+        try:
+            return value.get_attribute(self, name)
+        except UserRaise as raised:
+            self._tell_name(raised.value, value, name)
+            raise
+
+    def _tell_name(self: Any, error: Value, owner: Value, name: str) -> None:
+        """An AttributeError that leaves a look-up knows of what it is, as Python sees to it."""
+        if type(error) is ExceptionValue and issubclass(error.cls, AttributeError):
+            if not error.attributes.keys() & {"name", "obj"} and error.real is None:
+                error.attributes.update(name=self.from_python(name), obj=owner)
 
     def has(self: Any, value: Value, name: str) -> bool:
         """`hasattr(value, name)`."""
@@ -94,12 +106,19 @@ class Members:
             found = getattr(found, step)
         return self.real(self.lazy(found, source))
 
+    def no_attribute(self: Any, owner: Value, name: str) -> NoReturn:
+        """The AttributeError of an object that has no attribute of this name."""
+        kind = owner.python_type()
+        text = "types.SimpleNamespace" if kind is types.SimpleNamespace else kind.__name__
+        text = f"'{text}' object has no attribute '{name}'"
+        self.raise_(AttributeError, text, name=name, obj=owner)
+
     def class_attribute(self: Any, owner: Value, name: str) -> Value:
         """A special method (or other class attribute) bound to an instance."""
         cls = owner.python_type()
         found = self.class_lookup(cls, name)
         if found is None:
-            self.raise_(AttributeError, f"'{cls.__name__}' object has no attribute '{name}'")
+            self.no_attribute(owner, name)
         return self.bind_attribute(owner, found[0], name, found[1])
 
     def bind_attribute(self: Any, owner: Value, cls: type, name: str, raw: Any) -> Value:

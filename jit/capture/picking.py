@@ -39,7 +39,8 @@ class Picked:
 
     fake: Tensor
     base: Tensor
-    indices: tuple[Tensor | None, ...]  # one for each dimension of the base, None: all of it
+    # One for each dimension of the base, None: all of it. No tuple: nobody knows which part it is.
+    indices: tuple[Tensor | None, ...] | None
     step: int
     stale: bool = False  # the tensor was written since
     dirty: bool = False  # the copy was written since, and the tensor not yet
@@ -47,6 +48,8 @@ class Picked:
 
     def strides(self) -> tuple:
         """Those of the view."""
+        if self.indices is None:
+            return tuple(self.fake.layout.strides)
         pairs = zip_longest(self.base.layout.strides, self.indices)
         return tuple(stride for stride, index in pairs if index is None)
 
@@ -68,6 +71,10 @@ class Picking:
     def bar(self, fake: Tensor) -> None:
         """A view that a user's Function returned: Python refuses to write it, at the write."""
         self.barred[id(fake.storage)] = self.state.frames[0].step
+
+    def copied(self, fake: Tensor, base: Tensor) -> None:
+        """`fake` is a copy where Python would give a view of `base`, by a function of its own."""
+        self.by_storage[id(fake.storage)] = Picked(fake, base, None, self.state.frames[0].step)
 
     def bases(self, storage: Any) -> list[int]:
         """The memory of which a tensor shows a part: its own, that of the tensor out of which it
@@ -108,7 +115,9 @@ class Picking:
         if op.name != "index_put" or args[3] or not isinstance(args[2], Tensor):
             return None
         picked = self.by_storage.get(id(args[2].storage))
-        if picked is None or picked.moved or picked.fake.shape != args[2].shape:
+        if picked is None or picked.indices is None:
+            return None
+        if picked.moved or picked.fake.shape != args[2].shape:
             return None
         same = self._same(picked.base, args[0]) and len(picked.indices) == len(args[1])
         pairs = zip(picked.indices, args[1], strict=False)
@@ -148,7 +157,7 @@ class Picking:
         for picked in self.by_storage.values():
             if picked is not found and picked is not back:
                 picked.stale |= self.bases(picked.base.storage)[-1] == root
-            indices = [one for one in picked.indices if one is not None]
+            indices = [one for one in picked.indices or () if one is not None]
             picked.moved |= any(self.bases(one.storage)[-1] == root for one in indices)
 
     def settle(self) -> None:
@@ -180,7 +189,7 @@ class Picking:
         if alone and picked.strides() == tuple(picked.fake.layout.strides):
             self.left[bases[-1]] = picked
             return None
-        if picked.moved:
+        if picked.moved or picked.indices is None:
             picked.stop()
         base = self._text(emitter, picked.base)
         indices = [self._text(emitter, one) if one is not None else ":" for one in picked.indices]

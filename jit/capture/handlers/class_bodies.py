@@ -65,7 +65,7 @@ def store_name(machine: Machine, frame: Frame, ins: Instruction) -> None:
 def delete_name(machine: Machine, frame: Frame, ins: Instruction) -> None:
     names = names_of(machine, frame)
     if ins.value not in names.entries:
-        machine.raise_(NameError, f"name '{ins.value}' is not defined")
+        machine.raise_(NameError, f"name '{ins.value}' is not defined", name=ins.value)
     names.delete_item(machine, Constant(ins.value))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from minitorch2.jit.capture.handlers.registry import PY312, PY313, handles
 from minitorch2.jit.capture.instructions import Instruction
@@ -58,10 +58,24 @@ def local(machine: Machine, frame: Frame, slot: int) -> Any:
     """What a slot holds; UnboundLocalError in the program when it holds nothing."""
     found = frame.slots[slot]
     if found is None:
-        name = frame.name_of(slot)
-        text = f"cannot access local variable '{name}' where it is not associated with a value"
-        machine.raise_(UnboundLocalError, text)
+        unbound(machine, frame, slot)
     return found
+
+
+def unbound(machine: Machine, frame: Frame, slot: int) -> NoReturn:
+    """The error of a local variable that has no value."""
+    name = frame.name_of(slot)
+    text = f"cannot access local variable '{name}' where it is not associated with a value"
+    machine.raise_(UnboundLocalError, text)
+
+
+def from_cell(machine: Machine, frame: Frame, slot: int) -> Value:
+    """What a cell holds: of this function, or of one around it."""
+    cell = frame.slots[slot]
+    own = slot < len(frame.slots) - len(frame.code.co_freevars)
+    if own and cell.contents is None and cell.source is None:
+        unbound(machine, frame, slot)
+    return cell.load(machine)
 
 
 @handles("LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_CLOSURE")
@@ -150,7 +164,7 @@ def make_cell(machine: Machine, frame: Frame, ins: Instruction) -> None:
 
 @handles("LOAD_DEREF")
 def load_deref(machine: Machine, frame: Frame, ins: Instruction) -> None:
-    frame.stack.append(frame.slots[ins.argument].load(machine))
+    frame.stack.append(from_cell(machine, frame, ins.argument))
 
 
 @handles("STORE_DEREF")
@@ -160,7 +174,7 @@ def store_deref(machine: Machine, frame: Frame, ins: Instruction) -> None:
 
 @handles("DELETE_DEREF")
 def delete_deref(machine: Machine, frame: Frame, ins: Instruction) -> None:
-    frame.slots[ins.argument].load(machine)
+    from_cell(machine, frame, ins.argument)
     frame.slots[ins.argument].store(machine, None)
 
 

@@ -6,7 +6,9 @@ In: the values of a call. Out: the value it returns. `RULES` maps each function 
 from __future__ import annotations
 
 import builtins
+import inspect
 import sys
+import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -126,7 +128,7 @@ def run_or_refuse(machine: Machine, function: Any, args: Arguments, kwargs: Keyw
     """Run on known values; an instance without the special method is refused as Python does."""
     whole = [machine.native(argument) for argument in args]
     if function in (bin, oct, hex, chr):
-        whole = [Constant(machine.index_of(one, "integer")) if isinstance(one, ObjectValue) else one
+        whole = [Constant(machine.index_of(one)) if isinstance(one, ObjectValue) else one
                  for one in whole]  # fmt: skip
     if any(isinstance(argument, ObjectValue) for argument in whole):
         plain = [blank(machine, argument) for argument in whole]
@@ -166,7 +168,11 @@ def _hash(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
 
 @rule(sum)
 def _sum(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    total = kwargs.get("start", args[1] if len(args) > 1 else Constant(0))
+    total = machine.real(kwargs.get("start", args[1] if len(args) > 1 else Constant(0)))
+    joined = {str: "''", bytes: "b''", bytearray: "b''"}.get(total.python_type())
+    if joined is not None:
+        kind = {str: "strings"}.get(total.python_type(), total.python_type().__name__)
+        machine.type_error(f"sum() can't sum {kind} [use {joined}.join(seq) instead]")
     for item in machine.items(args[0]):
         total = protocols.binary(machine, "+", total, item)
     return total
@@ -258,7 +264,7 @@ def _breakpoint(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
 @rule(sys._getframe)
 def _getframe(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     """Whether it is the frame of the compiled function that is taken."""
-    above = machine.index_of(args[0], "frame") if args else 0
+    above = machine.index_of(args[0]) if args else 0
     own = len(machine.state.frames) == above + 1
     machine.stop("frame" if own else "unknown-call", "sys._getframe()")
 
@@ -288,6 +294,20 @@ def fits_no_rule(
     except TypeError as refused:
         machine.raise_real(refused)
     raise error
+
+
+def check_arity(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> None:
+    """A native function that is given too many or too few: Python says so."""
+    if not isinstance(function, types.BuiltinFunctionType):
+        return
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # it has several
+        return
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError:
+        machine.guarded(lambda: function(*map(str, args), **dict.fromkeys(kwargs, "")))
 
 
 def blank(machine: Machine, value: Value) -> Any:

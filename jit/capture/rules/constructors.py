@@ -151,6 +151,8 @@ def _tensor(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
 
 
 def _object(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    if args or kwargs:
+        machine.type_error("object() takes no arguments")
     return ObjectValue(object)
 
 
@@ -175,7 +177,7 @@ def _range(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     whole = [machine.native(argument) for argument in args]
     if all(isinstance(argument, Constant) for argument in whole):
         return machine.run_python(range, whole, kwargs)
-    bounds: Arguments = [Constant(machine.index_of(argument, "range")) for argument in whole]
+    bounds: Arguments = [Constant(machine.index_of(argument)) for argument in whole]
     return machine.run_python(range, bounds, kwargs)
 
 

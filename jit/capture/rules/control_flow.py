@@ -83,6 +83,7 @@ class Part:
     fakes: tuple[Tensor, ...]
     spec: TreeSpec
     around: tuple[GraphValue, ...]
+    shows: tuple[Tensor | None, ...] = ()  # of which tensor from around each result was a view
 
     def graph(self, around: Sequence[GraphValue]) -> Graph:
         """The function as a graph of its own inputs and of the values `around` it."""
@@ -116,8 +117,9 @@ def captured_part(
         leaves, spec = tree_flatten(function())
         if not all(isinstance(leaf, Tensor) for leaf in leaves):
             machine.stop("unknown-operation", f"{name} returns something that is no tensor")
-        before = {id(fake.storage) for fake in (*state.fakes[:known], *formals)}
-        leaves = _separate(machine, leaves, before)
+        before = {id(fake.storage): fake for fake in (*state.fakes[:known], *formals)}
+        shows = tuple(before.get(state.picking.bases(leaf.storage)[-1]) for leaf in leaves)
+        leaves = _separate(machine, leaves, set(before))
     finally:
         state.builder = outer
         outer._next = inner._next
@@ -134,7 +136,7 @@ def captured_part(
     for fake in state.fakes[known:]:
         if state.graph_values.get(id(fake)) in defined:
             del state.graph_values[id(fake)]  # nobody outside may use it
-    return Part(name, nodes, own, found, tuple(leaves), spec, around)
+    return Part(name, nodes, own, found, tuple(leaves), spec, around, shows)
 
 
 def _separate(machine: Machine, leaves: list[Tensor], before: set[int]) -> list[Tensor]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.rules import class_statements, kinds  # noqa: F401 -- their rules
 from minitorch2.jit.capture.rules.arrays import run_numpy
-from minitorch2.jit.capture.rules.builtins import RULES, Rule, fits_no_rule
+from minitorch2.jit.capture.rules.builtins import RULES, Rule, check_arity, fits_no_rule
 from minitorch2.jit.capture.rules.constructors import CLASS_RULES
 from minitorch2.jit.capture.rules.copying import deep, shallow
 from minitorch2.jit.capture.rules.library import call_descriptor, call_library, is_descriptor
@@ -46,6 +46,7 @@ def call_native(machine: Machine, function: Any, args: Arguments, kwargs: Keywor
     except TypeError:  # not hashable
         rule = None
     if rule is not None:
+        check_arity(machine, function, args, kwargs)
         try:
             return rule(machine, args, kwargs)
         except (IndexError, KeyError, ValueError, TypeError) as error:

@@ -78,7 +78,7 @@ def known(machine: Machine, value: Value) -> Any:
 
 def _enumerate(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     given = kwargs.get("start", args[1] if len(args) > 1 else Constant(0))
-    start = machine.index_of(given, "enumerate")
+    start = machine.index_of(given)
     return IteratorValue(Numbered(machine, machine.iterator(args[0]), start), enumerate)
 
 

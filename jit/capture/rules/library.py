@@ -194,7 +194,7 @@ def _contains(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
 
 @rule(operator.index)
 def _index(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    return Constant(machine.index_of(args[0], "index"))
+    return Constant(machine.index_of(args[0]))
 
 
 @rule(sys.exc_info)

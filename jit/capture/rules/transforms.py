@@ -48,6 +48,7 @@ class _Applied:
         self.output_spec: TreeSpec
         self.aux_spec: TreeSpec | None = None
         self.inputs: list[Tensor] = []
+        self.shows: list[Tensor | None] = []  # what each result would be a view of
 
     def capture(self, shapes: Sequence[tuple]) -> GraphFunction:
         """The function as a graph of tensors of these shapes; `inputs`: all it is called with."""
@@ -57,6 +58,8 @@ class _Applied:
         if any(not isinstance(size, int) for shape in shapes for size in shape):
             machine.stop("unknown-operation", "a torch.func transform of symbolic sizes")
         part = captured_part(machine, "function", lambda: self._run(formals), formals)
+        given = {id(formal): leaf for formal, leaf in zip(formals, self.leaves, strict=True)}
+        self.shows = [given.get(id(base), base) for base in part.shows]
         ops = [lookup(node.op) for node in part.nodes]
         if any(op.kind == RANDOM or op.effects == "random" for op in ops):
             machine.stop("unknown-operation", "random numbers inside a torch.func transform")
@@ -149,6 +152,9 @@ def _vmap(machine: Machine, function: FunctionValue, args: Arguments, kwargs: Ke
         machine.run_lowered(lambda t, d: t.movedim(0, d), [each, dim], {}) if dim else each
         for each, dim in zip(found, outs, strict=True)
     ]
+    for fake, base in zip(moved, applied.shows, strict=False):
+        if base is not None and made["chunk_size"] is None:  # chunks are put into one tensor
+            machine.state.picking.copied(fake, base)
     return machine.from_python(applied.result(moved))
 
 

@@ -226,5 +226,5 @@ def native_attribute(machine: Machine, value: Value, name: str) -> Value:
     if name == "__class__":
         return machine.from_python(cls)
     if not hasattr(cls, name):
-        machine.raise_(AttributeError, f"'{cls.__name__}' object has no attribute '{name}'")
+        machine.no_attribute(value, name)
     return NativeMethod(value, name)

@@ -161,7 +161,7 @@ class ClassValue(Value):
         if found is None or isinstance(self.cls, enum.EnumMeta):
             return machine.guarded(len, self.cls)
         function = machine.class_member(found[0], "__len__")
-        return machine.index_of(machine.call(function, [self], {}), "class")
+        return machine.index_of(machine.call(function, [self], {}))
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
         if name == "__call__":

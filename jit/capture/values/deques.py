@@ -80,7 +80,10 @@ class DequeValue(SequenceValue):
         return self.values[self._place(machine, key)]
 
     def _place(self, machine: Machine, key: Value) -> int:
-        place = machine.index_of(key, "deque")
+        kind = machine.real(key).python_type()
+        if not hasattr(kind, "__index__"):
+            machine.type_error(f"sequence index must be integer, not '{kind.__name__}'")
+        place = machine.index_of(key)
         if not -len(self.values) <= place < len(self.values):
             machine.raise_(IndexError, "deque index out of range")
         return place
@@ -139,7 +142,7 @@ class DequeValue(SequenceValue):
                 machine.raise_(IndexError, "pop from an empty deque")
             result = values.pop(-1 if name == "pop" else 0)
         elif name == "rotate":
-            by = machine.index_of(args[0], "deque") if args else 1
+            by = machine.index_of(args[0]) if args else 1
             turned = collections.deque(values)
             turned.rotate(by)
             values[:] = turned
@@ -150,7 +153,7 @@ class DequeValue(SequenceValue):
         elif name == "insert":
             if self.limit is not None and len(values) >= self.limit:
                 machine.raise_(IndexError, "deque already at its maximum size")
-            values.insert(machine.index_of(args[0], "deque"), args[1])
+            values.insert(machine.index_of(args[0]), args[1])
         elif name == "remove":
             self._remove(machine, args[0])
         elif name == "__init__":

@@ -74,7 +74,7 @@ class ExceptionValue(Value):
         made = self.cls.__new__(self.cls, *args) if self._has_init() else self.cls(*args)
         made.args = tuple(args)
         for name, value in self.attributes.items():
-            if name not in LINKS:
+            if name not in LINKS and name != "obj":  # which need not be known
                 object.__setattr__(made, name, value.known())
         return made
 
@@ -192,10 +192,12 @@ class CaughtValue(Value):
         if name == "__class__":
             return machine.from_python(cls)
         own = name in getattr(self.object, "__dict__", {})
-        if own or name in (*LINKS, "args") or (name == "value" and cls is StopIteration):
+        found = machine.class_lookup(cls, name)
+        field = found is not None and isinstance(found[1], FIELDS) and hasattr(self.object, name)
+        if own or field or name in LINKS:
             assert self.source is not None
             return machine.lazy(getattr(self.object, name), AttributeSource(self.source, name))
-        if machine.class_lookup(cls, name) is not None:
+        if found is not None:
             return machine.class_attribute(self, name)
         return super().get_attribute(machine, name)
 

@@ -134,9 +134,9 @@ class GlobalsValue(Value):
             return machine.lazy(found, GlobalSource(source, name))
         machine.state.guard_key(ConstantSource(self.table, str(self.source), self.source.trusted),
                                 name, False)  # fmt: skip
-        if not hasattr(builtins, name):
-            machine.raise_(NameError, f"name '{name}' is not defined")
-        return machine.trusted(getattr(builtins, name), name)
+        if name not in vars(builtins):
+            machine.raise_(NameError, f"name '{name}' is not defined", name=name)
+        return machine.trusted(vars(builtins)[name], name)
 
     def store(self, machine: Machine, name: str, value: Value) -> None:
         """Rebind a global name."""
@@ -215,8 +215,9 @@ class CellValue(Value):
         """What the cell holds."""
         if self.contents is None:
             if self.source is None or self.object is None:
-                text = f"cannot access free variable '{self.name}'"
-                machine.raise_(NameError, f"{text} where it is not associated with a value")
+                text = f"cannot access free variable '{self.name}' where it is not associated"
+                text = f"{text} with a value in enclosing scope"
+                machine.raise_(NameError, text, name=self.name)
             try:
                 held = self.object.cell_contents
             except ValueError:

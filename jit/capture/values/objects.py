@@ -108,8 +108,7 @@ class ObjectValue(Value):
             return part
         fallback = machine.class_lookup(self.cls, "__getattr__")
         if fallback is None:
-            text = f"'{self.cls.__name__}' object has no attribute '{name}'"
-            return machine.raise_(AttributeError, text)
+            return machine.no_attribute(self, name)
         function = machine.class_attribute(self, "__getattr__")
         return machine.call(function, [machine.from_python(name)], {})
 
@@ -148,8 +147,7 @@ class ObjectValue(Value):
             found = machine.lazy(getattr(self.object, name), AttributeSource(self.source, name))
             self.attributes[name] = found
         if found is None:
-            text = f"'{self.cls.__name__}' object has no attribute '{name}'"
-            machine.raise_(AttributeError, text)
+            machine.no_attribute(self, name)
         return found
 
     def _module_part(self, machine: Machine, name: str) -> Value | None:
@@ -233,8 +231,7 @@ class ObjectValue(Value):
             machine.call(function, [descriptor, self], {})
             return
         elif self.own(machine, name) is None:
-            text = f"'{self.cls.__name__}' object has no attribute '{name}'"
-            machine.raise_(AttributeError, text)
+            machine.no_attribute(self, name)
         self.store(machine, name, None)
 
     # ---- special methods
@@ -293,7 +290,7 @@ class ObjectValue(Value):
         found = self.special(machine, "__len__")
         if found is None:
             return super().length(machine)
-        count = machine.index_of(found, self.cls.__name__)
+        count = machine.index_of(found)
         if count < 0:
             machine.raise_(ValueError, "__len__() should return >= 0")
         return count

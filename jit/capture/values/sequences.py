@@ -53,9 +53,10 @@ class SequenceValue(Value):
         if isinstance(key, SliceValue):
             wanted = slice(*(part.known() for part in key.parts))
             return self.part(machine.guarded(lambda: self.values[wanted]))
-        index = machine.index_of(key, self.cls.__name__)
+        kind = "list" if issubclass(self.cls, list) else "tuple"
+        index = machine.index_of(key, kind)
         if not -len(self.values) <= index < len(self.values):
-            machine.raise_(IndexError, f"{self.cls.__name__} index out of range")
+            machine.raise_(IndexError, f"{kind} index out of range")
         return self.values[index]
 
     def part(self, values: list[Value]) -> Value:
@@ -74,7 +75,7 @@ class SequenceValue(Value):
     def operate(self, machine: Machine, symbol: str, other: Value, reflected: bool) -> Value | None:
         if symbol == "*":
             return None if other.python_type() not in (int, bool) else self.part(
-                self.values * machine.index_of(other, "sequence"))  # fmt: skip
+                self.values * machine.index_of(other))  # fmt: skip
         if symbol != "+" or reflected:
             return None
         base = native_base(self.cls)
@@ -98,7 +99,7 @@ class SequenceValue(Value):
         """`index` and `count`."""
         if name == "count":
             return machine.from_python(sum(machine.equal(item, args[0]) for item in self.values))
-        bounds = [machine.index_of(bound, self.cls.__name__) for bound in args[1:]]
+        bounds = [machine.index_of(bound) for bound in args[1:]]
         for place in range(len(self.values))[slice(*[*bounds, None, None][:2])]:
             if machine.equal(self.values[place], args[0]):
                 return machine.from_python(place)
@@ -237,7 +238,7 @@ class ListValue(SequenceValue):
         if symbol == "+":
             return self.call_method(machine, "__iadd__", [other], {})
         if symbol == "*" and other.python_type() in (int, bool):
-            self.values[:] = self.values * machine.index_of(other, "list")
+            self.values[:] = self.values * machine.index_of(other)
             self.rewritten(machine)
             return self
         return None
@@ -263,9 +264,9 @@ class ListValue(SequenceValue):
         if name == "copy":
             return ListValue(list(self.values))
         if name == "insert":
-            self.values.insert(machine.index_of(args[0], "list"), args[1])
+            self.values.insert(machine.index_of(args[0]), args[1])
         elif name == "pop":
-            place = machine.index_of(args[0], "list") if args else -1
+            place = machine.index_of(args[0]) if args else -1
             found = machine.guarded(self.values.pop, place)
             machine.state.effects.record(self, "del {0}[{1}]", machine.from_python(place))
             return found

@@ -167,7 +167,7 @@ class TensorValue(Value):
         machine.stop("data-dependent", "`in` on a tensor")
 
     def iterator(self, machine: Machine) -> Value:
-        result = machine.run_python(lambda tensor: list(tensor.unbind(0)), [self], {})
+        result = machine.run_python(lambda tensor: list(iter(tensor)), [self], {})
         return machine.iterate_over(machine.items(result))
 
     def emit(self, emitter: Emitter) -> str:
