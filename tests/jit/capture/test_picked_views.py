@@ -314,24 +314,51 @@ def put_by_an_operation(x, i, w):
     return torch.index_put(x, (i,), part)
 
 
-FUNCTIONS = [of_views, of_a_pick, of_a_kept_pick, of_two_views, beside_a_view_of_an_intermediate,
-             of_a_view_of_an_intermediate, before_a_view_of_an_intermediate,
-             two_of_an_intermediate, one_of_an_intermediate_twice, a_pick_and_one_of_it, detached,
-             set_on_an_object, written_below_a_pick, written_below_a_pick_and_read,
-             written_above_a_pick, written_through_a_pick_of_a_pick, written_beside,
-             written_in_place_when_stale, by_name, by_name_leaves, set_by_name, index_written,
-             index_written_meanwhile, index_of_another_kind, put_by_an_operation, with_gaps,
-             written_after_it_was_put, read, written, written_later, written_through_a_view,
-             base_written, base_written_but_not_read, leaves, leaves_twice, of_an_intermediate,
+def in_vmap(x, i, w):
+    return torch.vmap(lambda row: row[i - 1])(x)
+
+
+def views_in_vmap(x, i, w):
+    return torch.vmap(lambda row: row[1:], out_dims=1)(x), torch.vmap(lambda row: row[None])(x)
+
+
+def written_behind_vmap(x, i, w):
+    part = torch.vmap(lambda row: row[:1])(x)
+    part += 5
+    return x * 1
+
+
+def written_before_what_vmap_gave(x, i, w):
+    part = torch.vmap(lambda row: row[i - 1])(x)
+    x += 5
+    return part * 1
+
+
+def read_behind_vmap(x, i, w):
+    return torch.vmap(lambda row: row[1:])(x).exp(), torch.vmap(lambda row: row[1:])(x * 2).sum()
+
+
+FUNCTIONS = [in_vmap, views_in_vmap, written_behind_vmap, written_before_what_vmap_gave,
+             read_behind_vmap, of_views, of_a_pick, of_a_kept_pick, of_two_views,
+             beside_a_view_of_an_intermediate, of_a_view_of_an_intermediate,
+             before_a_view_of_an_intermediate, two_of_an_intermediate,
+             one_of_an_intermediate_twice, a_pick_and_one_of_it, detached, set_on_an_object,
+             written_below_a_pick, written_below_a_pick_and_read, written_above_a_pick,
+             written_through_a_pick_of_a_pick, written_beside, written_in_place_when_stale,
+             by_name, by_name_leaves, set_by_name, index_written, index_written_meanwhile,
+             index_of_another_kind, put_by_an_operation, with_gaps, written_after_it_was_put,
+             read, written, written_later, written_through_a_view, base_written,
+             base_written_but_not_read, leaves, leaves_twice, of_an_intermediate,
              intermediate_before, of_an_intermediate_alone, another_view_leaves, chained,
              kept_in_a_list, in_a_callee, in_a_loop, without_gradients, two_indices, gathered,
              out_of_range, assigned, added_up, added_in_a_loop, put_elsewhere,
              read_before_it_is_put_back]  # fmt: skip
-WHOLE = (of_views, of_a_pick, of_a_kept_pick, of_two_views, beside_a_view_of_an_intermediate,
-         one_of_an_intermediate_twice, of_a_view_of_an_intermediate, set_on_an_object,
-         by_name_leaves, set_by_name, index_of_another_kind, with_gaps, read,
-         base_written_but_not_read, leaves, leaves_twice, of_an_intermediate_alone, gathered,
-         intermediate_before, assigned, added_in_a_loop)  # fmt: skip
+WHOLE = (read_behind_vmap, of_views, of_a_pick, of_a_kept_pick, of_two_views,
+         beside_a_view_of_an_intermediate, one_of_an_intermediate_twice,
+         of_a_view_of_an_intermediate, set_on_an_object, by_name_leaves, set_by_name,
+         index_of_another_kind, with_gaps, read, base_written_but_not_read, leaves, leaves_twice,
+         of_an_intermediate_alone, gathered, intermediate_before, assigned,
+         added_in_a_loop)  # fmt: skip
 RAISING = (out_of_range, without_gradients)
 
 
