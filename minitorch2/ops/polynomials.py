@@ -52,13 +52,16 @@ MOST_STEPS = 64  # of a recurrence, before a Chebyshev polynomial inside is comp
 def _values(name, x, n):
     """The polynomials of degrees n at x (float64 arrays of one shape)."""
     first, a, b = FAMILIES[name]
-    degrees = numpy.trunc(numpy.where(numpy.isfinite(n), n, -1))
+    degrees = numpy.trunc(numpy.where(numpy.abs(n) < 2.0**63, n, -1))  # as integers; others: none
     inside = (numpy.abs(x) < 1) & (name in WAVES) & (degrees > MOST_STEPS)
     found = numpy.zeros_like(x)
     before, this = numpy.ones_like(x), first(x)
-    last = int(numpy.where(inside, 0, degrees).max(initial=0))
-    for k in range(last + 1):
+    wanted = numpy.where(inside, 0, degrees)
+    for k in range(int(wanted.max(initial=0)) + 1):
         found = numpy.where(degrees == k, before, found)
+        if not k % MOST_STEPS and numpy.isnan(before[wanted > k]).all():
+            found = numpy.where(wanted > k, numpy.nan, found)  # and so are all further ones
+            break
         before, this = this, a(x, k + 1) * this - b(k + 1) * before
     if inside.any():
         angle = numpy.arccos(numpy.where(inside, x, 0.5))

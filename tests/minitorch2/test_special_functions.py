@@ -147,3 +147,16 @@ def test_the_slopes_of_sinc_are_right_on_both_sides_of_its_series(
     assert y.item() == pytest.approx(sinc_derivative(at, 0), rel=close / 10)
     assert slope.item() == pytest.approx(sinc_derivative(at, 1), rel=close)
     assert bend.item() == pytest.approx(sinc_derivative(at, 2), rel=40 * close)
+
+
+@pytest.mark.parametrize("degree", [1e30, float("inf"), 2.0**63, -4.0, float("nan")])
+def test_polynomials_of_degrees_that_no_integer_holds_are_zero(degree):
+    found = torch.special.laguerre_polynomial_l(torch.tensor([0.5, 2.0]), torch.tensor(degree))
+    assert found.tolist() == [0.0, 0.0]
+
+
+def test_a_recurrence_that_is_nan_goes_no_further():
+    """Otherwise it would take hours."""
+    x = torch.tensor([9.0, float("nan")], dtype=torch.float64)
+    found = torch.special.hermite_polynomial_h(x, torch.tensor(1e12, dtype=torch.float64))
+    assert found.isnan().all()
