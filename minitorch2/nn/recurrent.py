@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from minitorch2.creation import empty, zeros
-from minitorch2.errors import ArgumentValueError, ShapeError
+from minitorch2.errors import ArgumentTypeError, ArgumentValueError, OperationError, ShapeError
 from minitorch2.nn import functional as F
 from minitorch2.nn import init
 from minitorch2.nn.module import Module
@@ -82,6 +82,23 @@ class _Rows:
         return tuple(_cat(list(column), 0) for column in parts) if self.ended else states
 
 
+def _check_settings(mode: str, input_size: int, hidden_size: int, proj_size: int) -> None:
+    asked, wrong = f"{mode}({input_size}, {hidden_size}, proj_size={proj_size})", ""
+    if not isinstance(hidden_size, int):
+        kind = type(hidden_size).__name__
+        raise ArgumentTypeError(asked, f"hidden_size should be of type int, got: {kind}")
+    if input_size <= 0:
+        wrong = "input_size must be greater than zero"
+    elif proj_size < 0:
+        wrong = "proj_size should be a positive integer or zero to disable projections"
+    elif proj_size and mode != "LSTM":
+        wrong = "proj_size argument is only supported for LSTM, not RNN or GRU"
+    elif proj_size >= hidden_size > 0:
+        wrong = "proj_size has to be smaller than hidden_size"
+    if wrong:
+        raise ArgumentValueError(asked, wrong)
+
+
 class RNNBase(Module):
     """Layers of one kind above each other; each may also run backwards."""
 
@@ -101,6 +118,7 @@ class RNNBase(Module):
     ):
         super().__init__()
         F.check_probability(dropout)
+        _check_settings(mode, input_size, hidden_size, proj_size)
         if hidden_size <= 0 or num_layers <= 0:
             raise ArgumentValueError(
                 f"{mode}({input_size}, {hidden_size}, num_layers={num_layers})",
@@ -235,8 +253,8 @@ class RNNBase(Module):
             input = input.transpose(0, 1)
         pair = self.mode == "LSTM"
         first = self._first(input) if hx is None else list(hx) if pair else [hx]
-        if hx is not None and single:
-            first = [each.unsqueeze(1) for each in first]
+        if hx is not None:
+            first = self._given(first, input.shape[1], single)
         output, last = self._run(input, first)
         if single:
             output, last = output.squeeze(1), [each.squeeze(1) for each in last]
@@ -244,13 +262,40 @@ class RNNBase(Module):
             output = output.transpose(0, 1)
         return output, tuple(last) if pair else last[0]
 
-    def _first(self, input: Any) -> list[Any]:
-        """Zeros for every layer and direction."""
+    def _shapes(self, batch: Any) -> list[tuple]:
+        """The shapes of the states, for every layer and direction."""
         count = self.num_layers * (2 if self.bidirectional else 1)
         sizes = [self.proj_size or self.hidden_size]
         sizes += [self.hidden_size] if self.mode == "LSTM" else []
+        return [(count, batch, size) for size in sizes]
+
+    def _first(self, input: Any) -> list[Any]:
+        """Zeros for every layer and direction."""
         given = {"dtype": input.dtype, "device": input.device}
-        return [zeros(count, input.shape[1], size, **given) for size in sizes]
+        return [zeros(*shape, **given) for shape in self._shapes(input.shape[1])]
+
+    def _given(self, states: list[Any], batch: Any, single: bool) -> list[Any]:
+        """The caller's states, with the dimension of samples; ShapeError where they do not fit."""
+        asked = f"{type(self).__name__}(states of shapes {[list(each.shape) for each in states]})"
+        pair = self.mode == "LSTM"
+        rank = 2 if single else 3
+        if any(each.ndim != rank for each in states):
+            what = "unbatched 2-D input, hx" if single else "batched 3-D input, hx"
+            found = ", ".join(f"{each.ndim}-D" for each in states)
+            raise ShapeError(
+                asked,
+                f"For {what}{' and cx' if pair else ''} should also be {rank}-D but got "
+                f"({found}) tensors"
+                if pair
+                else f"For {what} should also be {rank}-D but got {found} tensor",
+            )
+        states = [each.unsqueeze(1) for each in states] if single else states
+        for at, (state, shape) in enumerate(zip(states, self._shapes(batch), strict=True)):
+            if tuple(state.shape) != shape:
+                name = f"hidden[{at}]" if pair else "hidden"
+                wrong = f"Expected {name} size {shape}, got {list(state.shape)}"
+                raise ShapeError(asked, wrong, "give a state for each layer and sample")
+        return states
 
     def extra_repr(self) -> str:
         parts = [f"{self.input_size}, {self.hidden_size}"]
@@ -323,7 +368,38 @@ class RNNCellBase(Module):
         for weight in self.parameters():
             init.uniform_(weight, -bound, bound)
 
+    def _check(self, input: Any, states: Any) -> None:
+        """ArgumentValueError or ShapeError where input and states do not fit the cell."""
+        name = type(self).__name__
+        asked = f"{name}(input of shape {list(input.shape)})"
+        if input.ndim not in (1, 2):
+            wrong = f"{name}: Expected input to be 1D or 2D, got {input.ndim}D instead"
+            raise ArgumentValueError(asked, wrong)
+        if input.shape[-1] != self.input_size:
+            raise ShapeError(
+                asked,
+                f"input has inconsistent input_size: got {input.shape[-1]} expected "
+                f"{self.input_size}",
+            )
+        for at, state in enumerate(states or ()):
+            if state.ndim not in (1, 2):
+                wrong = f"{name}: Expected hidden to be 1D or 2D, got {state.ndim}D instead"
+                raise ArgumentValueError(asked, wrong)
+            if input.ndim == 2 and state.ndim == 2 and input.shape[0] != state.shape[0]:
+                raise ShapeError(
+                    asked,
+                    f"Input batch size {input.shape[0]} doesn't match hidden{at} batch size "
+                    f"{state.shape[0]}",
+                )
+            if state.ndim != input.ndim or state.shape[-1] != self.hidden_size:
+                raise ShapeError(
+                    asked,
+                    f"hidden{at} has inconsistent hidden_size: got {state.shape[-1]}, expected "
+                    f"{self.hidden_size}",
+                )
+
     def _step(self, mode: str, input: Any, states: Any) -> tuple:
+        self._check(input, states)
         if states is None:
             shape = (*input.shape[:-1], self.hidden_size)
             states = (zeros(*shape, dtype=input.dtype, device=input.device),) * 2
@@ -350,6 +426,9 @@ class RNNCell(RNNCellBase):
         self.nonlinearity = nonlinearity
 
     def forward(self, input: Any, hx: Any = None) -> Any:
+        if self.nonlinearity not in ("tanh", "relu"):
+            wrong = f"Unknown nonlinearity: {self.nonlinearity}"
+            raise OperationError(f"RNNCell(nonlinearity={self.nonlinearity!r})", wrong)
         mode = f"RNN_{self.nonlinearity.upper()}"
         return self._step(mode, input, None if hx is None else (hx,))[0]
 

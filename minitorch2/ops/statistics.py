@@ -6,6 +6,7 @@ Source: torch's documentation of each function.
 """
 
 import math
+from typing import Any
 
 import numpy
 
@@ -212,7 +213,7 @@ def _bincount(a, weights, minlength):
         wrong = "weights should be 1-d and have the same length as input"
     if wrong:
         raise OperationError("bincount()", wrong)
-    kind = numpy.dtype(numpy.int64)
+    kind: Any = numpy.dtype(numpy.int64)
     if weights is not None and a.size:
         kind = weights.dtype if weights.dtype == numpy.float32 else numpy.dtype(numpy.float64)
     given = None if weights is None else weights.real

@@ -12,6 +12,7 @@ Source: torch.nn.functional.
 import math
 from typing import Any
 
+from minitorch2.errors import OperationError
 from minitorch2.nn.functional.padding import pad
 from minitorch2.nn.functional.rows import row
 from minitorch2.nn.functional.windows import padded, per_dimension, views
@@ -35,6 +36,18 @@ def _extra(input: Any, kernel: tuple, stride: tuple, padding: tuple, dilation: t
     return amounts
 
 
+def _check_windows(**settings: tuple) -> None:
+    """OperationError unless windows have a size, and steps between them and their elements."""
+    for name, values in settings.items():
+        if any(isinstance(each, int) and each <= 0 for each in values):
+            wrong = f"{name.replace('_', ' ')} should be greater than zero, but got {list(values)}"
+            if name == "stride" and 0 in values:
+                wrong = "stride should not be zero"
+            raise OperationError(
+                f"a pooling with {name}={list(values)}", wrong, "give numbers from 1 on"
+            )
+
+
 def _max_pool(dims: int) -> Any:
     def function(
         input: Any,
@@ -48,6 +61,7 @@ def _max_pool(dims: int) -> Any:
         kernel = per_dimension(kernel_size, dims)
         steps = kernel if stride in (None, [], ()) else per_dimension(stride, dims)
         amounts, dilations = per_dimension(padding, dims), per_dimension(dilation, dims)
+        _check_windows(stride=steps, kernel_size=kernel, dilation=dilations)
         found = _max_pool_row(input, kernel, steps, amounts, dilations, ceil_mode)
         return found if return_indices else found[0]
 
@@ -69,6 +83,9 @@ def _avg_pool(dims: int) -> Any:
         kernel = per_dimension(kernel_size, dims)
         steps = kernel if stride in (None, [], ()) else per_dimension(stride, dims)
         amounts, ones = per_dimension(padding, dims), (1,) * dims
+        _check_windows(stride=steps, kernel_size=kernel)
+        if divisor_override == 0:
+            raise OperationError("avg_pool(divisor_override=0)", "divisor must be not zero")
         wide = padded(input, amounts)
         ends = _extra(input, kernel, steps, amounts, ones) if ceil_mode else [0, 0] * dims
         total = _summed(pad(wide, ends), kernel, steps)

@@ -162,7 +162,7 @@ class DataLoader:
             make_fetch,
             tasks,
             self.num_workers,
-            self.prefetch_factor,
+            self.prefetch_factor or 2,
             seed,
             self.worker_init_fn,
             self.multiprocessing_context,
