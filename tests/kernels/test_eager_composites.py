@@ -204,9 +204,12 @@ def test_numbers_that_change_from_call_to_call_are_not_compiled_again(
     """Nor captured: the steps are quicker. Those that there are go on as programs."""
     captures: list[Any] = []
     right = eager_composites.captured
-    monkeypatch.setattr(
-        eager_composites, "captured", lambda *given: captures.append(given) or right(*given)
-    )
+
+    def noted(*given: Any) -> Any:
+        captures.append(given)
+        return right(*given)
+
+    monkeypatch.setattr(eager_composites, "captured", noted)
     x = torch.randn(100, 100, requires_grad=True)
     slopes = [0.01 * n for n in range(1, 31)]
     for slope in slopes:
