@@ -146,7 +146,7 @@ defop(
 
 def _sign(a):
     if a.dtype.kind == "b":
-        return a
+        return a.copy("K")
     return numpy.greater(a, 0).astype(a.dtype) - numpy.less(a, 0).astype(a.dtype)
 
 
@@ -189,7 +189,7 @@ defop(
 
 
 def _identity_for_integers(function):
-    return lambda a: a if a.dtype.kind in "iub" else function(a)
+    return lambda a: a.copy("K") if a.dtype.kind in "iub" else function(a)
 
 
 for _name, _function in (

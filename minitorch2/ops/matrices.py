@@ -278,6 +278,8 @@ def _matrix_power(self, n):
         )
     if n < 0:
         return _matrix_power(_op("linalg_inv", self), -n)
+    if n == 1:
+        return self.clone()
     if n == 0:
         size = _op("range_", 0, self.layout.shape[-1], 1, None, self.device)
         eye = (size.unsqueeze(1) == size).to(self.dtype)
