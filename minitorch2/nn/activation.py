@@ -208,6 +208,10 @@ class Hardtanh(Module):
         # min_value and max_value are the names the bounds had before.
         self.min_val = min_val if min_value is None else min_value
         self.max_val = max_val if max_value is None else max_value
+        if self.max_val <= self.min_val:
+            raise AssertionError(
+                f"max_val ({self.max_val}) must be greater than min_val ({self.min_val})"
+            )
         self.inplace = inplace
 
     def forward(self, input: Any) -> Any:

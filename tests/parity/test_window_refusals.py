@@ -35,6 +35,20 @@ def run(name, *shapes, sizes=(2, 3), **how):
     return program
 
 
+OTHERS = {
+    "pad should be at most half of effective kernel size": pooled("avg_pool2d", 2, padding=2),
+    "Halving dimension must be even, but dimension 1 is size 3": (
+        lambda t: t.nn.functional.glu(t.ones(2, 3))
+    ),
+    "glu does not support scalars because halving size must be even": lambda t: t.nn.functional.glu(
+        t.tensor(1.0)
+    ),
+    "alpha cannot be 0 for CELU": pooled("celu", 0),
+    'Padding mode "reflect" doesn\'t take in value argument': (
+        pooled("pad", (1, 1, 1, 1), "reflect", value=3)
+    ),
+    "must be greater than min_val (2)": lambda t: t.nn.Hardtanh(2, 1),
+}
 STATES = {
     "input_size must be greater than zero": run("LSTM", [1, 1, 1], sizes=(0, 2)),
     "proj_size has to be smaller than hidden_size": run("LSTM", [1, 1, 2], proj_size=3),
@@ -64,6 +78,11 @@ STATES = {
 @pytest.mark.parametrize("words", POOLS)
 def test_pools(words):
     agree(words, POOLS[words])
+
+
+@pytest.mark.parametrize("words", OTHERS)
+def test_others(words):
+    agree(words, OTHERS[words])
 
 
 @pytest.mark.parametrize("words", STATES)

@@ -8,7 +8,8 @@ Source: torch.nn.functional.
 import warnings
 from typing import Any
 
-from minitorch2.errors import DtypeError, ShapeError
+from minitorch2.errors import DtypeError, OperationError, ShapeError
+from minitorch2.layouts import normalize_dim
 from minitorch2.nn.functional.rows import into, read, row, with_inplace
 
 _relu, _softmax, _log_softmax = row("relu"), row("softmax"), row("log_softmax")
@@ -68,7 +69,9 @@ def selu(input: Any, inplace: bool = False) -> Any:
 
 
 def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
-    """elu that is continuously differentiable for every alpha."""
+    """elu that is continuously differentiable for every alpha but 0."""
+    if alpha == 0:
+        raise OperationError("celu(alpha=0)", "ZeroDivisionError: alpha cannot be 0 for CELU")
     return into(input, _elu(input / alpha, 1.0) * alpha, inplace)
 
 
@@ -153,6 +156,16 @@ def _slopes(input: Any, weight: Any) -> Any:
 
 def glu(input: Any, dim: int = -1) -> Any:
     """The first half of a dimension times sigmoid of the second."""
+    if not input.ndim:
+        raise OperationError(
+            "glu()", "glu does not support scalars because halving size must be even"
+        )
+    at = normalize_dim(dim, input.ndim)
+    if input.shape[at] % 2:
+        raise ShapeError(
+            f"glu() of a tensor of shape {list(input.shape)}",
+            f"Halving dimension must be even, but dimension {at} is size {input.shape[at]}",
+        )
     first, second = input.chunk(2, dim)
     return first * second.sigmoid()
 

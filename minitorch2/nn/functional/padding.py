@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from minitorch2.creation import full
-from minitorch2.errors import ArgumentValueError, ShapeError
+from minitorch2.errors import ArgumentValueError, OperationError, ShapeError
 from minitorch2.nn.functional.rows import row
 from minitorch2.ranges import arange
 
@@ -34,6 +34,11 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | N
             f"pad(mode={mode!r})",
             "no such mode",
             "use 'constant', 'reflect', 'replicate' or 'circular'",
+        )
+    if mode != "constant" and value:
+        raise OperationError(
+            f"pad(mode={mode!r}, value={value})",
+            f'Padding mode "{mode}" doesn\'t take in value argument',
         )
     for at in range(len(pad) // 2):
         before, after = pad[2 * at], pad[2 * at + 1]

@@ -84,6 +84,12 @@ def _avg_pool(dims: int) -> Any:
         steps = kernel if stride in (None, [], ()) else per_dimension(stride, dims)
         amounts, ones = per_dimension(padding, dims), (1,) * dims
         _check_windows(stride=steps, kernel_size=kernel)
+        if any(2 * p > k for p, k in zip(amounts, kernel, strict=True)):
+            raise OperationError(
+                f"avg_pool(kernel_size={list(kernel)}, padding={list(amounts)})",
+                "pad should be at most half of effective kernel size",
+                "pad less",
+            )
         if divisor_override == 0:
             raise OperationError("avg_pool(divisor_override=0)", "divisor must be not zero")
         wide = padded(input, amounts)
