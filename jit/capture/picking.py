@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from minitorch2.dispatch import state as dispatch_state
 from minitorch2.jit.capture.graph_break import GraphBreak
@@ -53,7 +53,7 @@ class Picked:
         pairs = zip_longest(self.base.layout.strides, self.indices)
         return tuple(stride for stride, index in pairs if index is None)
 
-    def stop(self) -> None:
+    def stop(self) -> NoReturn:
         """End the graph before the operation."""
         raise BreakEarlier("data-dependent", "a view at a place that a tensor tells", self.step)
 
