@@ -257,6 +257,9 @@ class CaptureState:
     def guard_no_attribute(self, source: Source | None, name: str) -> None:
         self._plain("keys", source, f"{name!r} in {{0}}.__dict__", f"had no own attribute {name}")
 
+    def guard_empty_slot(self, source: Source, name: str, slot: Any) -> None:
+        self._plain("keys", source, "<HOLDS>({0})", f"had nothing in {name}", HOLDS=Holds(slot))
+
     def guard_class_lacks(self, source: Source, names: frozenset[str]) -> None:
         """A class that holds none of these names itself: what it inherits is not hidden."""
         self._plain("keys", source, "not {0}.__dict__.keys().isdisjoint(<NAMES>)",
@@ -351,6 +354,22 @@ class CaptureState:
     ) -> None:
         if source is not None:
             self.add(kinds.plain_guard(kind, (source,), test, meaning, self.span(), **facts))
+
+
+class Holds:
+    """Whether a slot of an object has a value; its `__getattr__` is not asked."""
+
+    __slots__ = ("slot",)
+
+    def __init__(self, slot: Any):
+        self.slot = slot
+
+    def __call__(self, owner: Any) -> bool:
+        try:
+            self.slot.__get__(owner)
+        except AttributeError:
+            return False
+        return True
 
 
 class SameKeys:

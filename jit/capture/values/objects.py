@@ -16,7 +16,13 @@ import typing
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.source import AttributeSource, ItemSource, Source
-from minitorch2.jit.capture.values.base import Arguments, Keywords, NativeMethod, Value
+from minitorch2.jit.capture.values.base import (
+    Arguments,
+    Keywords,
+    NativeMethod,
+    UserRaise,
+    Value,
+)
 from minitorch2.jit.capture.values.functions import MethodValue
 from minitorch2.jit.capture.values.instance_dicts import InstanceDict
 from minitorch2.jit.capture.values.namespaces import is_trusted_module
@@ -100,13 +106,18 @@ class ObjectValue(Value):
 
     def generic_attribute(self, machine: Machine, name: str) -> Value:
         """`object.__getattribute__`, and then the class's own `__getattr__`."""
-        found = self.find(machine, name)
+        fallback = machine.class_lookup(self.cls, "__getattr__")
+        try:
+            found = self.find(machine, name)
+        except UserRaise as raised:  # by an empty slot, a property, a descriptor
+            if fallback is None or not issubclass(raised.value.python_type(), AttributeError):
+                raise
+            found = None
         if found is not None:
             return found
         part = self._module_part(machine, name)
         if part is not None:
             return part
-        fallback = machine.class_lookup(self.cls, "__getattr__")
         if fallback is None:
             return machine.no_attribute(self, name)
         function = machine.class_attribute(self, "__getattr__")
@@ -138,16 +149,29 @@ class ObjectValue(Value):
         return machine.bind_attribute(self, found[0], name, found[1])
 
     def _slot(self, machine: Machine, name: str) -> Value:
-        found: Value | None
-        if name in self.attributes:
-            found = self.attributes[name]
-        elif self.object is None or self.source is None or not hasattr(self.object, name):
-            found = None
-        else:
-            found = machine.lazy(getattr(self.object, name), AttributeSource(self.source, name))
-            self.attributes[name] = found
+        found = self._held(machine, name)
         if found is None:
-            machine.no_attribute(self, name)
+            kind = self.cls.__name__
+            if sys.version_info >= (3, 13):
+                home, kind = self.cls.__module__, self.cls.__qualname__
+                kind = kind if home in ("builtins", "__main__") else f"{home}.{kind}"
+            text = f"'{kind}' object has no attribute '{name}'"
+            machine.raise_(AttributeError, text, name=name, obj=self)
+        return found
+
+    def _held(self, machine: Machine, name: str) -> Value | None:
+        """What a slot holds, or None."""
+        if name in self.attributes:
+            return self.attributes[name]
+        if self.object is None or self.source is None:
+            return None
+        slot = machine.class_lookup(self.cls, name)[1]
+        try:
+            held = slot.__get__(self.object)
+        except AttributeError:
+            machine.state.guard_empty_slot(self.source, name, slot)
+            return None
+        self.attributes[name] = found = machine.lazy(held, AttributeSource(self.source, name))
         return found
 
     def _module_part(self, machine: Machine, name: str) -> Value | None:
@@ -221,7 +245,8 @@ class ObjectValue(Value):
             machine.call(machine.class_member(found[0], name, "fdel"), [self], {})
             return
         if found is not None and isinstance(found[1], SLOT):
-            self._slot(machine, name)
+            if self._held(machine, name) is None:
+                machine.raise_(AttributeError, name)
         elif found is not None and hasattr(type(found[1]), "__delete__"):
             deleter = machine.class_lookup(type(found[1]), "__delete__")
             if not isinstance(deleter[1], types.FunctionType):

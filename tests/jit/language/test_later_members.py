@@ -101,6 +101,68 @@ for wanted in ("method", "value", "late", "__call__"):
     later(wanted, "Leaf", module=True)
 
 
+class Slotted:
+    __slots__ = ("filled", "names")
+
+    def __init__(self):
+        self.names = []
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self.names.append(name)
+        return f"no {name}"
+
+    @property
+    def failing(self):
+        self.names.append("property")
+        raise AttributeError("none of it")
+
+
+class Bare:
+    __slots__ = ("filled",)
+
+
+@program(calls=4, again=True)
+def slots_that_are_filled_later():
+    told, bare = Slotted(), Bare()
+    steps = iter(range(4))
+
+    def given():
+        step = next(steps)
+        if step == 1:
+            told.filled = 1
+        if step == 2:
+            bare.filled = 2
+        if step == 3:
+            del told.filled
+        return told, bare, X
+
+    def reads(told, bare, x):
+        try:
+            del Bare().filled
+        except AttributeError as error:
+            words = str(error), error.name
+        answers = [told.filled, told.failing, getattr(bare, "filled", "empty"), words, x]
+        return *answers, hasattr(bare, "filled"), hasattr(Slotted(), "failing")
+
+    return reads, given, lambda: told.names
+
+
+@program
+def modules_whose_properties_fail(x):
+    class Net(torch.nn.Module):
+        @property
+        def part(self):
+            return self.missing
+
+    net = Net()
+    try:
+        return net.part
+    except AttributeError as error:
+        return str(error), hasattr(net, "part"), x
+
+
 @program(calls=4, again=True)
 def the_dict_of_a_class():
     class Held:
