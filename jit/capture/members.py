@@ -111,7 +111,7 @@ class Members:
         kind = owner.python_type()
         text = "types.SimpleNamespace" if kind is types.SimpleNamespace else kind.__name__
         text = f"'{text}' object has no attribute '{name}'"
-        self.raise_(AttributeError, text, name=name, obj=owner)
+        return self.raise_(AttributeError, text, name=name, obj=owner)
 
     def class_attribute(self: Any, owner: Value, name: str) -> Value:
         """A special method (or other class attribute) bound to an instance."""

@@ -169,10 +169,10 @@ def _hash(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
 @rule(sum)
 def _sum(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     total = machine.real(kwargs.get("start", args[1] if len(args) > 1 else Constant(0)))
-    joined = {str: "''", bytes: "b''", bytearray: "b''"}.get(total.python_type())
-    if joined is not None:
-        kind = {str: "strings"}.get(total.python_type(), total.python_type().__name__)
-        machine.type_error(f"sum() can't sum {kind} [use {joined}.join(seq) instead]")
+    kind = total.python_type()
+    if kind in (str, bytes, bytearray):
+        what, joined = ("strings", "''") if kind is str else (kind.__name__, "b''")
+        machine.type_error(f"sum() can't sum {what} [use {joined}.join(seq) instead]")
     for item in machine.items(args[0]):
         total = protocols.binary(machine, "+", total, item)
     return total

@@ -219,14 +219,14 @@ class Bound:
     def of_class(cls):
         pass
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __eq__(self, other):
         return True
 
 
 class Hashed(Bound):
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # type: ignore[assignment]
 
 
 @program
