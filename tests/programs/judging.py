@@ -33,7 +33,7 @@ TORCH_ALONE = (
     ),
     (
         "a leaf Variable that requires grad",
-        "shares='a'|offset",
+        "shares='a'|offset|layout='expanded'",
         "no leaf: what is shared has a history",
     ),
     (
@@ -48,7 +48,7 @@ TORCH_ALONE = (
     ),
     (
         "^backward None, .*more than one element of the written-to tensor",
-        "layout='expanded'",
+        r"layout='expanded'|\.expand\(",
         "torch has no gradients of a number written into an expanded tensor",
     ),
     (
@@ -65,6 +65,19 @@ TORCH_ALONE = (
         "gradient",
         r"(?s)\.add_\(.*layout='expanded', history='leaf'.*shares='\w', how='(tail|turned)'",
         "a written view of a leaf that overlaps itself: evenly spread over what shares a place",
+    ),
+    (
+        "gradient",
+        r"(?s)\] = .*layout='expanded', history='leaf'",
+        "a written view of a leaf that overlaps itself, as above",
+    ),
+    ("differ", r"(?s)normalize\(.*special=True", "squares of 1e30 overflow in float32 here"),
+    ("differ", r"(?s) % .*special=True", "a 0-d float32 beside bfloat16 keeps its digits here"),
+    ("gradient .*nan", r"(?s)\.prod\(.*float16", "products of float16 gather in float32 here"),
+    (
+        "^error None, .*some elements of the input tensor",
+        r"\[\.\.\., 0\] = v",
+        "one element seen with other sizes is written to itself here",
     ),
     ("gradient", "topk", "which of several equal elements is picked is open"),
 )
