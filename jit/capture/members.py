@@ -9,7 +9,7 @@ Source: Python "Descriptor HowTo Guide".
 from __future__ import annotations
 
 import types
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.protocols import compare_items
 from minitorch2.jit.capture.source import (
@@ -106,7 +106,7 @@ class Members:
             found = getattr(found, step)
         return self.real(self.lazy(found, source))
 
-    def no_attribute(self: Any, owner: Value, name: str) -> NoReturn:
+    def no_attribute(self: Any, owner: Value, name: str) -> Any:
         """The AttributeError of an object that has no attribute of this name."""
         kind = owner.python_type()
         text = "types.SimpleNamespace" if kind is types.SimpleNamespace else kind.__name__

@@ -332,7 +332,8 @@ def _move_to_end(self: DictValue, machine: Machine, args: Arguments, kwargs: Key
     if self.find(machine, machine.real(args[0])) is None:
         raise machine.raising(KeyError, [args[0]])
     self.all_keys(machine)
-    self.entries.move_to_end(machine.key(args[0]), last)  # type: ignore[attr-defined]
+    assert isinstance(self.entries, collections.OrderedDict)
+    self.entries.move_to_end(machine.key(args[0]), last)
     machine.state.effects.call(self, "move_to_end", args[0], machine.from_python(last))
     return machine.from_python(None)
 
