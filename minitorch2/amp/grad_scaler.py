@@ -185,7 +185,8 @@ class GradScaler:
         if overflow:
             self._scale.fill_(scale * self._backoff_factor)
         elif steps == self._growth_interval:
-            steps, grown = 0, full((), scale * self._growth_factor, dtype=float32)
+            grown = full((), scale * self._growth_factor, dtype=float64).to(float32)
+            steps = 0
             if grown.isfinite():
                 self._scale.copy_(grown)
         self._good_steps.fill_(steps)

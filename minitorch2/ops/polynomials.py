@@ -46,6 +46,13 @@ WAVES = {
     "chebyshev_polynomial_v": lambda n, t: numpy.cos((n + 0.5) * t) / numpy.cos(t / 2),
     "chebyshev_polynomial_w": lambda n, t: numpy.sin((n + 0.5) * t) / numpy.sin(t / 2),
 }
+# At the ends of that interval: what is there at 1, and at -1 but for the sign of an odd degree.
+ENDS = {
+    "chebyshev_polynomial_t": lambda n, positive: numpy.ones_like(n),
+    "chebyshev_polynomial_u": lambda n, positive: n + 1,
+    "chebyshev_polynomial_v": lambda n, positive: numpy.where(positive, 1, 2 * n + 1),
+    "chebyshev_polynomial_w": lambda n, positive: numpy.where(positive, 2 * n + 1, 1),
+}
 MOST_STEPS = 64  # of a recurrence, before a Chebyshev polynomial inside is computed as a wave
 
 
@@ -53,10 +60,11 @@ def _values(name, x, n):
     """The polynomials of degrees n at x (float64 arrays of one shape)."""
     first, a, b = FAMILIES[name]
     degrees = numpy.trunc(numpy.where(numpy.abs(n) < 2.0**63, n, -1))  # as integers; others: none
-    inside = (numpy.abs(x) < 1) & (name in WAVES) & (degrees > MOST_STEPS)
+    far = (name in WAVES) & (degrees > MOST_STEPS)
+    inside, ends = (numpy.abs(x) < 1) & far, (numpy.abs(x) == 1) & far
     found = numpy.zeros_like(x)
     before, this = numpy.ones_like(x), first(x)
-    wanted = numpy.where(inside, 0, degrees)
+    wanted = numpy.where(inside | ends, 0, degrees)
     for k in range(int(wanted.max(initial=0)) + 1):
         found = numpy.where(degrees == k, before, found)
         if not k % MOST_STEPS and numpy.isnan(before[wanted > k]).all():
@@ -66,6 +74,9 @@ def _values(name, x, n):
     if inside.any():
         angle = numpy.arccos(numpy.where(inside, x, 0.5))
         found = numpy.where(inside, WAVES[name](degrees, angle), found)
+    if ends.any():
+        sign = numpy.where((x < 0) & (degrees % 2 == 1), -1, 1)
+        found = numpy.where(ends, sign * ENDS[name](degrees, x > 0), found)
     return found
 
 

@@ -160,3 +160,20 @@ def test_a_recurrence_that_is_nan_goes_no_further():
     x = torch.tensor([9.0, float("nan")], dtype=torch.float64)
     found = torch.special.hermite_polynomial_h(x, torch.tensor(1e12, dtype=torch.float64))
     assert found.isnan().all()
+
+
+@pytest.mark.parametrize(
+    "kind, first", [("t", (1, 0)), ("u", (2, 0)), ("v", (2, -1)), ("w", (2, 1))]
+)
+@pytest.mark.parametrize("degree", [70, 71])
+def test_chebyshev_at_the_ends(kind, first, degree):
+    """Far degrees, which take no steps there, are what the recurrence gives in whole numbers."""
+    compute = getattr(torch.special, f"chebyshev_polynomial_{kind}")
+    x = torch.tensor([1.0, -1.0], dtype=torch.float64)
+    wanted = []
+    for end in (1, -1):
+        before, this = 1, first[0] * end + first[1]
+        for _ in range(degree - 1):
+            before, this = this, 2 * end * this - before
+        wanted.append(float(this))
+    assert compute(x, torch.tensor(float(degree), dtype=torch.float64)).tolist() == wanted
