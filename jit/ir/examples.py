@@ -2,7 +2,8 @@
 
 In: a graph. Out: an environment with a value for each of its symbols. Stages after capture decide
 by these values, so they must not make a size 0 or 1 by accident, or negative: `12//s0` is 1 for
-s0 = 12, and then it would broadcast. Such values are avoided wherever the conditions allow it.
+s0 = 12, and then it would broadcast, and so would s1 where s0*s1==12. Such values are avoided
+wherever the conditions allow it.
 
     >>> from minitorch2.jit.ir.parser import parse_graph
     >>> graph = parse_graph('''
@@ -29,8 +30,11 @@ def environment_of(graph: Graph) -> ShapeEnvironment:
     """An environment for the graph's symbols, under its assumptions."""
     if not any(declared.value.type.symbols() for declared in graph.inputs):
         return ShapeEnvironment.generic(graph.assumptions)
-    derived = dict.fromkeys(size for size in _sizes(graph) if _is_derived(size))
-    return ShapeEnvironment.generic(graph.assumptions, tuple(derived))
+    tied = {name for condition in graph.assumptions for name in condition.symbols()}
+    small = dict.fromkeys(
+        size for size in _sizes(graph) if _is_derived(size) or tied.intersection(size.symbols())
+    )
+    return ShapeEnvironment.generic(graph.assumptions, tuple(small))
 
 
 def _sizes(graph: Graph) -> Iterator[SizeExpression]:

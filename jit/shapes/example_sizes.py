@@ -54,7 +54,10 @@ def find_generic_example(
 
 
 def _names(conditions: Sequence[SizeCondition]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for each in conditions for name in each.symbols()))
+    """The symbols in the order of the search: those of equalities, which few values fulfil, first,
+    so that no other symbol's values are gone through in between."""
+    ordered = sorted(conditions, key=lambda each: each.relation != "==")
+    return tuple(dict.fromkeys(name for each in ordered for name in each.symbols()))
 
 
 def generic_example(name: str) -> int:

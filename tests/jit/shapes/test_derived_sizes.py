@@ -88,3 +88,26 @@ def test_a_size_that_only_a_missing_tangent_shows(backend):
             for have, expected in zip(found[1], found[0], strict=True):
                 assert (have is None) == (expected is None)
                 assert have is None or torch.allclose(have, expected)
+
+
+@pytest.mark.parametrize("backend", ["interpreter", "numba"])
+@pytest.mark.parametrize("rows", [2, 3])
+def test_sizes_whose_product_is_known(backend, rows):
+    """Neither is taken for 1, whatever else is known of them."""
+
+    def fn(x, index, flat):
+        found = x.index_select(0, index)
+        found.view(4, 3)
+        if flat and x.numel() != x.shape[1]:
+            return found, x
+        return (found,)
+
+    compiled = torch.compile(fn, dynamic=True, fullgraph=True, backend=backend)
+    for flat in (False, True):
+        grads = []
+        for run in (fn, compiled):
+            x = torch.arange(24.0).reshape(-1, 12 // rows).requires_grad_()
+            found = run(x, torch.arange(rows), flat)
+            sum((each * each).sum() for each in found).backward()
+            grads.append(x.grad)
+        assert torch.equal(*grads)
