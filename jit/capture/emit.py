@@ -16,6 +16,7 @@ from __future__ import annotations
 import enum
 import re
 import types
+import typing
 from collections import defaultdict, deque
 from collections.abc import Collection
 from typing import Any
@@ -111,6 +112,9 @@ class Emitter:
             made = self._made(root.object)
             if made is not None:
                 return self._inside(source, made)
+            alias = self._alias(root.object, str(source)) if source is root else None
+            if alias is not None:
+                return alias
             if not isinstance(root.object, type):
                 check_parts(self.state, root.object, str(source))
         return self.writer.source(source, self.prelude)
@@ -127,8 +131,20 @@ class Emitter:
             return f"{self.made_class(member_of)}[{thing.name!r}]"
         if member_of is not None and isinstance(thing, enum.Flag):
             return f"{self.made_class(member_of)}({thing.value!r})"
+        alias = self._alias(thing, hint)
+        if alias is not None:
+            return alias
         check_parts(self.state, thing, hint)
         return self.writer.bind(thing, hint)
+
+    def _alias(self, thing: Any, hint: str) -> str | None:
+        """`Made[int]` or `list[Made]`, for a class made inside."""
+        origin, parts = typing.get_origin(thing), typing.get_args(thing)
+        listed = type(thing) is types.GenericAlias and any(map(self._made, parts))
+        if self._made(origin) is None and not listed:
+            return None
+        given = ", ".join(self.object(part, hint) for part in parts)
+        return f"{self.object(origin, hint)}[{given}]"
 
     def _made(self, thing: Any) -> MadeClass | None:
         """How something is made, when it is a class made inside."""
