@@ -219,7 +219,7 @@ _METHODS: dict[str, Any] = {
     "dim": lambda self: self.ndim,
     "ndimension": lambda self: self.ndim,
     "cpu": lambda self: self,
-    "is_nonzero": methods.truth,
+    "is_nonzero": methods.is_nonzero,
     "is_floating_point": lambda self: self.dtype.is_floating_point,
     "is_complex": lambda self: self.dtype.is_complex,
     "is_conj": lambda self: False,

@@ -189,6 +189,11 @@ def truth(self: Tensor) -> bool:
     return bool(item(self))
 
 
+def is_nonzero(self: Tensor) -> bool:
+    """The truth of the only element, by its own name for who takes functions over."""
+    return truth(self)
+
+
 def new(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """A tensor of this dtype from sizes (its elements are zeros), or from data."""
     if len(args) == 1 and not hasattr(args[0], "__index__") and not isinstance(args[0], Size):

@@ -33,12 +33,13 @@ TORCH_ALONE = (
     ),
     (
         "a leaf Variable that requires grad",
-        "shares='a'|offset|layout='expanded'",
+        "shares='a'|offset|layout='(expanded|transposed)', history='none'",
         "no leaf: what is shared has a history",
     ),
     (
-        "input",
-        r"(?s)transpose\(0, -1\)\.add_\(\w\)|(v\d+) = (\w)\.unbind.*\b\2\.\w+_\(\1",
+        "input|result",
+        r"(?s)transpose\(0, -1\)\.add_\(\w\)|"
+        r"(v\d+) = (\w)\.(unbind|select|mT).*\b\2\S*( [-+*]= |\.\w+_\()\1",
         "what a write reads of itself has no order",
     ),
     (
@@ -76,9 +77,10 @@ TORCH_ALONE = (
     ("gradient .*nan", r"(?s)\.prod\(.*float16", "products of float16 gather in float32 here"),
     (
         "^error None, .*some elements of the input tensor",
-        r"\[\.\.\., 0\] = v",
+        r"(v\d+)\[(\.\.\., )?(0|-1)\] = (v|\1)",
         "one element seen with other sizes is written to itself here",
     ),
+    ("^backward SavedTensorModified", r"(?s)\.expand\(.* @ ", "torch multiplies copies of these"),
     ("gradient", "topk", "which of several equal elements is picked is open"),
 )
 
