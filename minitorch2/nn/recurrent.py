@@ -231,6 +231,9 @@ class RNNBase(Module):
         return input._with(output), tuple(last) if pair else last[0]
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
+        """The last layer's outputs [T, N, H], and each layer's last state [layers, N, H] (an LSTM's
+        with its cells). `input` is [T, N, input_size], [T, input_size], batches first where asked
+        for, or packed; states begin at `hx`, or at zero. ShapeError where sizes do not fit."""
         if isinstance(input, PackedSequence):
             return self._packed(input, hx)
         if input.ndim not in (2, 3):

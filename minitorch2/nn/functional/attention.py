@@ -42,8 +42,9 @@ def scaled_dot_product_attention(
     """softmax(query @ key.mT * scale + mask) @ value.
 
     query [..., L, E], key [..., S, E], value [..., S, V] give [..., L, V]. A boolean mask says what
-    may be looked at; another is added. `enable_gqa` repeats the heads of key and value. Without
-    dropout, memory grows with L + S, and not with L * S.
+    may be looked at; another is added. `enable_gqa` repeats the heads of key and value. Memory for
+    all L * S scores at once is needed in compiled code, under autocast and in function transforms,
+    with dropout, with a mask that requires a gradient, and where leading dimensions differ.
     """
     if enable_gqa:
         repeats = query.shape[-3] // key.shape[-3]

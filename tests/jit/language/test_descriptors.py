@@ -36,19 +36,7 @@ classmethod(f=first)
 classmethod()
 classmethod(first, second)
 """.split("\n")[1:-1]
-PROGRAM = """
-def program(x):
-    def first(self):
-        "the first"
-        return x
-    def second(self, value=None):
-        "the second"
-    try:
-        return {expression}
-    except TypeError as error:
-        return str(error)
-"""
-MADE = """
+FUNCTIONS = """
 def program(x):
     def first(self):
         "the first"
@@ -56,12 +44,26 @@ def program(x):
     def second(self, value=None):
         "the second"
         self.held = value
+"""
+PROGRAM = (
+    FUNCTIONS
+    + """\
+    try:
+        return {expression}
+    except TypeError as error:
+        return str(error)
+"""
+)
+MADE = (
+    FUNCTIONS
+    + """\
     made = {expression}
     class Local:
         attribute = made
     found = Local.__dict__["attribute"]
     return Local, found is made, found.__doc__, getattr(Local(), "attribute", None)
 """
+)
 for _text in EXPRESSIONS:
     program.text(PROGRAM.format(expression=_text), {}, _text)
 LEAVING = [
