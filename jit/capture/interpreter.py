@@ -442,6 +442,9 @@ class Machine(Inputs, Members):
         if isinstance(value, ObjectValue):
             found = value.special(self, "__index__")
             value = self.real(found) if found is not None else value
+            if found is not None and not issubclass(value.python_type(), int):
+                kind = value.python_type()
+                self.type_error(f"__index__ returned non-int (type {kind.__name__})")
         kind = value.python_type()
         if hasattr(kind, "__index__"):
             return self.guarded(lambda: value.known().__index__())

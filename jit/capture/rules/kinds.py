@@ -77,6 +77,9 @@ def _guard(machine: Machine, cls: Any, wanted: Any, found: bool) -> None:
 
 
 def _flat(classes: Any) -> list:
+    """The single classes of a class, a tuple, or `A | B`."""
+    if isinstance(classes, types.UnionType):
+        classes = classes.__args__
     if isinstance(classes, tuple):
         return [one for item in classes for one in _flat(item)]
     return [classes]

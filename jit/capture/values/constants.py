@@ -119,7 +119,8 @@ class Constant(Value):
             args = [machine.number(argument) for argument in args]
             kwargs = {key: machine.number(value) for key, value in kwargs.items()}
         if name == "join" and type(self.value) is str and len(args) == 1:
-            if not hasattr(machine.real(args[0]).python_type(), "__iter__"):
+            kind = machine.real(args[0]).python_type()
+            if not (hasattr(kind, "__iter__") or hasattr(kind, "__getitem__")):
                 machine.type_error("can only join an iterable")
             args = [machine.tuple_of(machine.items(args[0]))]
         if isinstance(self.value, re.Pattern) and name in ("sub", "subn") and args:

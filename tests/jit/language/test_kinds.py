@@ -53,7 +53,8 @@ def an_abstract_class_takes_another_in():
         plain, marked = things
         return (
             isinstance(plain, Shape), isinstance(marked, (int, Shape)), issubclass(Plain, Shape),
-            isinstance([], Shape), isinstance(3, Shape), x + 1,
+            isinstance([], Shape), isinstance(3, Shape), isinstance(plain, int | Shape),
+            issubclass(Marked, str | Shape), isinstance(plain, (str, int | Shape)), x + 1,
         )  # fmt: skip
 
     return asks, (Plain(), Marked()), [
