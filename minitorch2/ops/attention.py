@@ -21,6 +21,8 @@ def _op(name, *args):
 
 def attention_weights(query, key, mask, scale, causal):
     """How much each query looks at each key: rows [..., L, S] that sum to 1, or are all zero."""
+    if query.dtype.itemsize == 2 and query.dtype.is_floating_point:
+        query, key = query.to(dtypes.float32), key.to(dtypes.float32)  # scores are not rounded
     scores = query @ key.mT * scale
     nothing = None  # rows that may look at nothing give zero, and pass no gradients on
     rows, columns = scores.shape[-2:]
@@ -40,10 +42,8 @@ def attention_weights(query, key, mask, scale, causal):
 
 
 def _attention(query, key, value, mask, scale, causal):
-    wanted = query.dtype
-    if wanted.itemsize == 2 and wanted.is_floating_point:  # scores are not rounded to 16 bits
-        query, key, value = (part.to(dtypes.float32) for part in (query, key, value))
-    return (attention_weights(query, key, mask, scale, causal) @ value).to(wanted)
+    weights = attention_weights(query, key, mask, scale, causal)
+    return (weights @ value.to(weights.dtype)).to(query.dtype)
 
 
 composite(

@@ -281,3 +281,19 @@ def test_attention_under_autocast() -> None:
         return str(found.dtype).partition(".")[2], found.float()
 
     check(program, 3e-2)
+
+
+@pytest.mark.parametrize("dropout", [0.0, 1e-9])
+def test_dtypes_and_places(dropout: float) -> None:
+    """Of 16 bits, grouped heads of different numbers, and large without memory."""
+
+    def program(t: Any) -> Any:
+        compute = t.nn.functional.scaled_dot_product_attention
+        q, k, v = (numbers(t, 1, heads, 5, 4, seed=heads) for heads in (4, 2, 4))
+        grouped = compute(q, k, v, dropout_p=dropout, enable_gqa=True)
+        half = compute(*(x.bfloat16() for x in (q, q, v)), dropout_p=dropout)
+        large = t.empty(1, 2, 2048, 16, device="meta")
+        found = compute(large, large, large)
+        return grouped, str(half.dtype), half.float(), str(found.device), tuple(found.shape)
+
+    check(program, 2e-2)

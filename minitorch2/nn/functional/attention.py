@@ -47,8 +47,7 @@ def scaled_dot_product_attention(
     with dropout, with a mask that requires a gradient, and where leading dimensions differ.
     """
     if enable_gqa:
-        repeats = query.shape[-3] // key.shape[-3]
-        key, value = _repeated_heads(key, repeats), _repeated_heads(value, repeats)
+        key, value = (_repeated_heads(x, query.shape[-3] // x.shape[-3]) for x in (key, value))
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     rows, columns = query.shape[-2], key.shape[-2]
     causal = False
@@ -64,7 +63,8 @@ def scaled_dot_product_attention(
             attn_mask = ones(rows, columns, dtype=bool_dtype, device=query.device).tril()
     if dropout_p:
         weights = attention_weights(query, key, attn_mask, scale, False)
-        return _dropout(weights, dropout_p, True) @ value
+        weights = _dropout(weights, dropout_p, True)
+        return (weights @ value.to(weights.dtype)).to(query.dtype)
     if _is_cut(query, key, value, attn_mask):
         return _in_blocks(query, key, value, attn_mask, scale, causal)
     return _attention(query, key, value, attn_mask, scale, causal)
@@ -84,7 +84,7 @@ def _is_cut(query: Any, key: Any, value: Any, mask: Any) -> bool:
     """Whether the scores are many, nothing looks on, and the leading dimensions are the same."""
     if is_compiling() or state.modes or state.tracer or state.duals or state.autocast:
         return False
-    if mask is not None and mask.requires_grad:
+    if query.is_meta or mask is not None and mask.requires_grad:
         return False
     lead = query.shape[:-2]
     if query.ndim < 2 or key.shape[:-2] != lead or value.shape[:-2] != lead:
