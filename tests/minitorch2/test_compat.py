@@ -248,6 +248,8 @@ try:
     torch.fft.broken
 except AttributeError as error:
     assert isinstance(error, compat.MissingName) and 'inner' in str(error.__cause__)
+else:
+    raise AssertionError('torch.fft.broken is there')
 """
 
 

@@ -10,11 +10,21 @@ import minitorch2 as torch
 from minitorch2.dispatch import call
 from minitorch2.ops.signature import REQUIRED
 from minitorch2.ops.table import INPLACE, VIEW, Op, all_ops, lookup
+from tests.op_samples import build, samples
 
 # Composites may give their operand itself where there is nothing to do: reshape, contiguous, ...
 ROWS = [op for op in all_ops() if op.kind not in (VIEW, INPLACE) and op.decomp is None]
 DTYPES = (torch.float32, torch.float64, torch.int64, torch.uint8, torch.bool, torch.bfloat16)
 WHOLE = (torch.int64, torch.uint8, torch.bool)
+# Rows that take no call whose operands are all the same tensor, and 1 for what is no tensor.
+ODD = set(
+    """
+    linalg_cholesky full range_ uniform random_words convert conjugate convolution
+    convolution_to_input convolution_to_weight fft_c2c fft_r2c fft_c2r index_select index_add
+    scatter_fold cat max_pool bincount select_scatter diagonal_scatter as_strided_scatter
+    as_strided_add
+    """.split()
+)
 
 
 def operands(dtype: Any) -> Iterator[Any]:
@@ -32,27 +42,42 @@ def operands(dtype: Any) -> Iterator[Any]:
     yield base[:, ::2].clone()
 
 
-def calls(op: Op, x: Any) -> Any:
-    """Results of the row for x in each place that a tensor is required in."""
-    given = []
+def given(op: Op, x: Any) -> tuple:
+    """Arguments of the row with x in each place that a tensor is required in."""
+    found = []
     for each in op.signature.parameters:
         takes_one = each.type.startswith(("Tensor", "Operand"))
-        given.append(each.default if each.default is not REQUIRED else x if takes_one else 1)
+        found.append(each.default if each.default is not REQUIRED else x if takes_one else 1)
+    return tuple(found)
+
+
+def tensors(value: Any) -> list[Any]:
+    """The tensors in arguments or results that have elements."""
+    if isinstance(value, (tuple, list)):
+        return [each for item in value for each in tensors(item)]
+    return [value] if isinstance(value, torch.Tensor) and value.numel() else []
+
+
+def compared(op: Op, args: tuple) -> int:
+    """How many results of a call were compared with its operands; 0 where it is refused."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            found = call(op, tuple(given))
+            found = tensors(call(op, args))
         except Exception:  # not every row takes these
-            return ()
-    return found if isinstance(found, tuple) else (found,)
+            return 0
+    for result in found:
+        for x in tensors(args):
+            assert result.storage is not x.storage, (args, x.stride())
+            assert result.storage.block is not x.storage.block, (args, x.stride())
+    return len(found)
 
 
 @pytest.mark.parametrize("op", ROWS, ids=lambda op: op.name)
 def test_a_result_shares_no_memory(op: Op) -> None:
-    for dtype in DTYPES:
-        for x in operands(dtype):
-            first = x.data_ptr()
-            for found in calls(op, x):
-                if isinstance(found, torch.Tensor) and found.numel():
-                    assert found.data_ptr() != first, (dtype, x.stride())
-                    assert found.storage is not x.storage
+    """For operands in several orders of memory and for the row's own samples."""
+    many = [compared(op, given(op, x)) for dtype in DTYPES for x in operands(dtype)]
+    calls = [build((each.args, each.kwargs), torch) for each in samples(op)]
+    own = [compared(op, op.bind(*args, **kwargs)) for args, kwargs in calls if args or kwargs]
+    assert sum(own) > 0, f"none of {len(own)} samples was carried out"
+    assert (sum(many) == 0) == (op.name in ODD)
