@@ -6,6 +6,7 @@ opcodes   the part of Python's pickle language that is used
 writing   objects become that language and a list of storages
 reading   the way back; names only what it knows, so a file cannot run code
 whole     objects that are more than that, for files one trusts
+locations where loaded memory goes
 archive   the zip file around both
 safe      classes that scripts allow
 records   parts of a file by name

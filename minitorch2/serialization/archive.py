@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy
 
-from minitorch2.errors import DeviceError, SerializationError
-from minitorch2.nn.parameter import Parameter
+from minitorch2.devices import CPU
+from minitorch2.errors import SerializationError
+from minitorch2.serialization.locations import NotPlaced, Placing, placing
 from minitorch2.serialization.reading import Reader
 from minitorch2.serialization.whole import WholeReader, WholeWriter, completed
 from minitorch2.serialization.writing import Writer
-from minitorch2.storages import Storage
-from minitorch2.tensors import Tensor
+from minitorch2.storages import Storage, storage_of_array
 
 
 def save(obj: Any, f: Any, pickle_module: Any = None, **options: Any) -> None:
@@ -79,44 +79,21 @@ def load(
 ) -> Any:
     """Read what save (or torch.save) wrote, without running anything in the file as code.
 
-    Tensors are placed on the CPU, or on meta where `map_location` says so. Raises
+    Memory is placed where the file says, or where `map_location` sends it (`placing` says what that
+    may be): on the CPU, or on meta, where tensors have shapes and no elements. Tensors that share
+    memory do so on either. Raises DeviceError for a place that is not there, such as a GPU;
     SerializationError where the file is damaged or refers to anything but tensors and plain
     containers; with `weights_only=False` that is unpickled, which runs whatever the file says: only
-    for files that one trusts. DeviceError for a GPU.
+    for files that one trusts.
     """
-    where = str(map_location)
-    if "cuda" in where and "cpu" not in where:
-        raise DeviceError(
-            f"load(map_location={map_location!r})",
-            "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is "
-            "False.",
-            "use torch.load with map_location=torch.device('cpu')",
-        )
+    place = placing(map_location)
     if hasattr(f, "read"):
-        found = _read(f, weights_only is False)
-    else:
-        with open(os.fspath(f), "rb") as file:
-            found = _read(file, weights_only is False)
-    return _without_memory(found) if where == "meta" else found
+        return _read(f, place, weights_only is False)
+    with open(os.fspath(f), "rb") as file:
+        return _read(file, place, weights_only is False)
 
 
-def _without_memory(value: Any) -> Any:
-    """The containers with tensors on the device meta, which have shapes and no elements."""
-    if isinstance(value, Parameter):
-        return Parameter(value.detach().to("meta"), value.requires_grad)
-    if isinstance(value, Tensor):
-        return value.detach().to("meta").requires_grad_(value.requires_grad)
-    if isinstance(value, dict):
-        for key, each in value.items():
-            value[key] = _without_memory(each)
-    elif isinstance(value, list):
-        value[:] = map(_without_memory, value)
-    elif type(value) is tuple:
-        return tuple(map(_without_memory, value))
-    return value
-
-
-def _read(file: Any, trusted: bool) -> Any:
+def _read(file: Any, place: Placing, trusted: bool) -> Any:
     try:
         archive = zipfile.ZipFile(file)
     except zipfile.BadZipFile as problem:
@@ -139,14 +116,26 @@ def _read(file: Any, trusted: bool) -> Any:
         if order and order != sys.byteorder:
             raise SerializationError("load", f"the file's numbers are {order}-endian")
 
-        def fetch(key: str) -> numpy.ndarray:
-            raw = archive.read(f"{root}data/{key}")
-            return numpy.frombuffer(bytearray(raw), numpy.uint8)
+        found: dict[str, Storage] = {}
+
+        def fetch(key: str, where: str) -> Storage:
+            if key not in found:
+                raw = archive.read(f"{root}data/{key}")
+                block = numpy.frombuffer(bytearray(raw), numpy.uint8)
+                try:
+                    found[key] = place(storage_of_array(block, CPU), where)
+                except Exception as problem:
+                    raise NotPlaced from problem
+            return found[key]
 
         program = archive.read(names[0])
         try:
-            return Reader(program, fetch).read()
-        except SerializationError:
-            if not trusted:
-                raise
-        return completed(WholeReader(program, fetch).load())
+            try:
+                return Reader(program, fetch).read()
+            except SerializationError:
+                if not trusted:
+                    raise
+            return completed(WholeReader(program, fetch).load())
+        except NotPlaced as problem:
+            assert problem.__cause__ is not None
+            raise problem.__cause__ from None

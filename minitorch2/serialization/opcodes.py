@@ -6,7 +6,8 @@ lies above a mark, `REDUCE` calls a named function, `BINPERSID` fetches a storag
 Source: the comments of CPython's Lib/pickletools.py.
 """
 
-LAYOUTS = ("torch.sparse_coo", "torch.sparse_csr")  # of tensors that leave their zeros out
+# The layouts of tensors that leave their zeros out.
+SPARSE_COO, SPARSE_CSR = "torch.sparse_coo", "torch.sparse_csr"
 
 PROTO, STOP = b"\x80", b"."
 NONE, NEWTRUE, NEWFALSE = b"N", b"\x88", b"\x89"

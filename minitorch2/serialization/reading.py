@@ -1,6 +1,6 @@
 """Reading: a pickle program is carried out by a machine that knows only what files of tensors need.
 
-In: the program and a function that fetches a storage's bytes. Out: the object. An opcode or a name
+In: the program and a function that fetches a storage. Out: the object. An opcode or a name
 that is not listed here raises SerializationError, so a file cannot make it run anything else.
 
 Source: CPython's Lib/pickletools.py; torch's weights_only unpickler has the same idea.
@@ -11,10 +11,8 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-import numpy
-
 from minitorch2 import dtypes
-from minitorch2.devices import CPU, device
+from minitorch2.devices import META, device
 from minitorch2.errors import SerializationError
 from minitorch2.layouts import Layout
 from minitorch2.nn.parameter import Parameter
@@ -70,7 +68,13 @@ def _tensor_of_bytes(
 
 def _sparse(layout: str, parts: tuple) -> Any:
     """A sparse tensor of its parts, which are looked at: places outside are refused."""
-    if layout == op.LAYOUTS[True]:
+    if any(each.device == META for each in parts[:2]):
+        raise SerializationError(
+            f"load: a tensor of layout {layout} on the device meta",
+            "sparse tensors are made of places, which meta has not",
+            "load it with map_location='cpu'",
+        )
+    if layout == op.SPARSE_CSR:
         starts, columns, values, size = parts
         return sparse_csr_tensor(starts, columns, values, size, check_invariants=True)
     indices, values, size, *rest = parts
@@ -81,7 +85,7 @@ def _sparse(layout: str, parts: tuple) -> Any:
 
 
 def _layout(name: str) -> str:
-    if name not in op.LAYOUTS:
+    if name not in (op.SPARSE_COO, op.SPARSE_CSR):
         raise SerializationError(f"load: a tensor of layout {name}", "there is no such layout")
     return name
 
@@ -118,14 +122,13 @@ NAMES.update(
 
 
 class Reader:
-    """The stack machine. `fetch(key)` gives the bytes of a storage as a writable numpy array."""
+    """The stack machine. `fetch(key, place)` gives a storage, by its number and its place."""
 
-    def __init__(self, program: bytes, fetch: Callable[[str], numpy.ndarray]):
+    def __init__(self, program: bytes, fetch: Callable[[str, str], Storage]):
         self.program, self.at, self.fetch = program, 0, fetch
         self.stack: list[Any] = []
         self.marks: list[int] = []
         self.memo: dict[int, Any] = {}
-        self.storages: dict[str, Storage] = {}
 
     def read(self) -> Any:
         """Carry out the program; its result."""
@@ -210,14 +213,11 @@ class Reader:
             target._metadata = given["_metadata"]
 
     def persistent(self) -> None:
-        """Push a storage, its bytes fetched once, with the dtype of its class."""
-        kind, stored, key, _, _ = self.stack.pop()
+        """Push a storage with the dtype of its class."""
+        kind, stored, key, where, _ = self.stack.pop()
         if kind != "storage" or type(stored) is not StoredDtype:
             raise TypeError("not a storage")
-        if key not in self.storages:
-            block = self.fetch(key)
-            self.storages[key] = Storage(CPU, block.nbytes, block)
-        self.push((self.storages[key], stored.dtype))
+        self.push((self.fetch(key, where), stored.dtype))
 
     def set_items(self, flat: list[Any]) -> None:
         """Put keys and values, in turn, into the mapping on top."""

@@ -20,9 +20,6 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-import numpy
-
-from minitorch2.devices import CPU
 from minitorch2.errors import SerializationError
 from minitorch2.layouts import Layout
 from minitorch2.nn.module import Module
@@ -77,20 +74,16 @@ def tensor_from(
 
 
 class WholeReader(pickle.Unpickler):
-    """Reads what WholeWriter or torch wrote; `fetch(key)` gives the bytes of a storage."""
+    """Reads what WholeWriter or torch wrote; `fetch(key, place)` gives a storage."""
 
-    def __init__(self, program: bytes, fetch: Callable[[str], numpy.ndarray]):
+    def __init__(self, program: bytes, fetch: Callable[[str, str], Storage]):
         super().__init__(io.BytesIO(program))
         self.fetch = fetch
-        self.found: dict[str, Storage] = {}
 
     def persistent_load(self, pid: Any) -> Any:
         """The storage of a number; for torch's tensors with its dtype."""
-        _, stored, key = pid[:3]
-        if key not in self.found:
-            block = self.fetch(key)
-            self.found[key] = Storage(CPU, block.nbytes, block)
-        storage = self.found[key]
+        _, stored, key, where, *_ = (*pid, "cpu")
+        storage = self.fetch(key, where)
         return (storage, stored.dtype) if isinstance(stored, StoredDtype) else storage
 
     def find_class(self, module: str, name: str) -> Any:

@@ -184,15 +184,16 @@ class Writer:
         self.remember(value)
 
     def sparse(self, value: Any) -> None:
-        """Write a sparse tensor: its layout, and the tensors and sizes it is made of."""
-        if value.requires_grad:
-            raise SerializationError(
-                "save(a sparse tensor that requires a gradient)", "detach it first"
-            )
+        """Write a sparse tensor: its layout, and the tensors and sizes it is made of.
+
+        One in COO is written without its gradients, as by torch; one in CSR with them.
+        """
         compressed = value.is_sparse_csr
         names = ("crow_indices", "col_indices", "values") if compressed else ("_indices", "_values")
         self.name("torch._utils", "_rebuild_sparse_tensor")
-        self.call("torch.serialization", "_get_layout", str(op.LAYOUTS[compressed]))
+        self.call(
+            "torch.serialization", "_get_layout", op.SPARSE_CSR if compressed else op.SPARSE_COO
+        )
         self.emit(op.MARK)
         for name in names:
             self.tensor(getattr(value, name)())
