@@ -8,6 +8,7 @@ start of erfinv).
 """
 
 import math
+from fractions import Fraction
 
 import numpy
 
@@ -69,14 +70,35 @@ def _lgamma(x):
 
 
 def _hurwitz(s, q):
-    """The sum of (q + k) ** -s over k >= 0 (s > 1), by Euler and Maclaurin."""
+    """The sum of (q + k) ** -s over k >= 0 (s > 1 and whole), at negative q by reflection: it is
+    the sum over all k without those below 0. As torch's it is infinite at 0, -1, -2 ..."""
+    low = q <= 0
+    found = _hurwitz_above(s, numpy.where(low, 1 - q, q))
+    if not low.any():
+        return found
+    mirrored = _over_all(s, numpy.where(low, q, 0.5)) - (-1) ** s * found
+    mirrored = numpy.where(q == numpy.floor(q), math.inf, mirrored)
+    return numpy.where(low, mirrored, found)
+
+
+def _over_all(s, q):
+    """The sum of (q + k) ** -s over all whole k: a polynomial of the cotangent, whose derivative
+    is one of itself."""
+    terms = [Fraction(0), Fraction(1)]
+    for order in range(1, s):
+        slopes = [k * term / order for k, term in enumerate(terms)][1:]
+        padded = [*slopes, Fraction(0), Fraction(0)]
+        terms = [one + two for one, two in zip(padded, [0, 0, *slopes], strict=True)]
+    cotangent = 1 / numpy.tan(math.pi * (q - numpy.rint(q)))
+    return math.pi**s * numpy.polynomial.polynomial.polyval(cotangent, list(map(float, terms)))
+
+
+def _hurwitz_above(s, q):
+    """The same for q >= 0, by Euler and Maclaurin."""
     total = numpy.zeros_like(q)
     for _ in range(12):
         total += q**-s
         q = q + 1
-    while (q < 12).any():  # negative arguments need more steps
-        total += numpy.where(q < 12, q**-s, 0)
-        q = numpy.where(q < 12, q + 1, q)
     total += q ** (1 - s) / (s - 1) + 0.5 * q**-s
     factor, power = float(s), q ** (-s - 1)
     for k, bernoulli in enumerate(_BERNOULLI, 1):

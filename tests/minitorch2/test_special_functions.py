@@ -85,6 +85,17 @@ def test_numbers_may_stand_for_either_operand() -> None:
     assert special.zeta(2, f64([1.0])).item() == pytest.approx(math.pi**2 / 6)
 
 
+@pytest.mark.parametrize("order", range(2, 9))
+def test_polygamma_far_below_zero_takes_no_longer(order: int) -> None:
+    """It obeys its recurrence between poles that are far away, where steps would never end."""
+    x = f64([-0.25, -7.5, -1e3 - 0.125, -(2.0**31) - 0.25])
+    step = (-1) ** order * math.factorial(order) / x ** (order + 1)
+    torch.testing.assert_close(torch.polygamma(order, x + 1), torch.polygamma(order, x) + step)
+    poles = f64([-0.0, -3.0, -1e17, -math.inf])
+    sign = (-1) ** (order + 1)
+    assert (torch.polygamma(order, poles) * sign).tolist() == [math.inf] * 4
+
+
 def test_out_is_written() -> None:
     out = torch.empty(0, dtype=torch.float64)
     assert special.bessel_j0(f64([0.0, 0.0]), out=out) is out
