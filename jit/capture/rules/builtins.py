@@ -296,13 +296,31 @@ def fits_no_rule(
     raise error
 
 
+_signatures: dict[types.BuiltinFunctionType, inspect.Signature | None] = {}
+
+
+def _signature_of(function: types.BuiltinFunctionType) -> inspect.Signature | None:
+    """What a native function takes; None where it has several signatures.
+
+    It is read from text, which takes long: those of a module's functions, which stay, are kept.
+    """
+    if function in _signatures:
+        return _signatures[function]
+    try:
+        found = inspect.signature(function)
+    except ValueError:
+        found = None
+    if isinstance(function.__self__, types.ModuleType):
+        _signatures[function] = found
+    return found
+
+
 def check_arity(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> None:
     """A native function that is given too many or too few: Python says so."""
     if not isinstance(function, types.BuiltinFunctionType):
         return
-    try:
-        signature = inspect.signature(function)
-    except ValueError:  # it has several
+    signature = _signature_of(function)
+    if signature is None:
         return
     try:
         signature.bind(*args, **kwargs)
