@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from minitorch2.cli.costs import write_costs, write_launches
+from minitorch2.cli.costs import write_costs, write_launches, write_memory
 from minitorch2.cli.diffs import Row, graph_diff
 from minitorch2.cli.records import BACKWARD, SAVED, Record
 from minitorch2.cli.render import Page
@@ -305,6 +305,10 @@ def _costs(page: Page, record: Record, context: Context) -> None:
     write_costs(page, record.facts["costs"])
 
 
+def _memory(page: Page, record: Record, context: Context) -> None:
+    write_memory(page, record.facts)
+
+
 def _launches(page: Page, record: Record, context: Context) -> None:
     write_launches(page, record.facts["kernels"])
 
@@ -386,6 +390,7 @@ _FORMS: dict[str, Callable[[Page, Record, Context], None]] = {
     "native": _native,
     "costs": _costs,
     "launches": _launches,
+    "memory": _memory,
     "alert": _alert,
     "table": _table,
     "bytecode": _bytecode,

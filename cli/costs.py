@@ -1,7 +1,7 @@
-"""Tables of numbers: what each kernel must move and compute, and what its launches took.
+"""Tables of numbers: what each kernel must move and compute, what its launches took, memory.
 
-In: the facts of "kernel.cost" and "runtime.launches". Out: aligned columns on a Page. Every number
-was predicted or measured elsewhere; here they are only written short.
+In: the facts of "kernel.cost", "runtime.launches" and "memory.planned". Out: aligned columns on a
+Page. Every number was predicted or measured elsewhere; here they are only written short.
 
     >>> short(1_234_567), short(4096), short("4*s0 + 8")
     ('1.23 M', '4.1 k', '4*s0 + 8')
@@ -72,6 +72,27 @@ def _sum(rows: Sequence[Row]) -> Row:
     return {"name": "together", "lines": []} | {
         name: sum(row.get(name, 0) for row in rows) for name in names
     }
+
+
+def write_memory(page: Page, facts: Row) -> None:
+    """From which step to which each value has memory, and the sums."""
+    rows = facts["values"]
+    if rows:
+        head = ("", "user lines", "bytes", "from", "to", "memory of", "at the peak")
+        columns(page, head, [_lifetime(row) for row in rows])
+        page.blank()
+    total, peak, blocks = (short(facts[name], "B") for name in ("sum", "peak", "blocks"))
+    sizes = ", ".join(f"{name} = {size}" for name, size in facts["examples"].items())
+    page.write(f"{len(rows)} values of {total} together; at most {peak} at once"
+               f"{', in ' + facts['fullest'] if rows else ''}; {blocks} in blocks"
+               f"{f' (with {sizes})' if sizes else ''}.", indent=2)  # fmt: skip
+
+
+def _lifetime(row: Row) -> Sequence[str]:
+    return (
+        f"{row['value']}: {row['type']}", _lines(row), short(row["bytes"], "B"), row["born"],
+        row["dies"], row["after"] or "", "*" if row["at_peak"] else "",
+    )  # fmt: skip
 
 
 def _lines(row: Row) -> str:

@@ -175,6 +175,13 @@ STAGES = (
         "kernels/schedule/cost.py",
     ),
     Stage(
+        "memory.planned",
+        "memory",
+        "From which step to which each value has memory of its own, and whose memory it takes.",
+        "memory",
+        "kernels/schedule/lifetimes.py",
+    ),
+    Stage(
         "cuda.schedule",
         "loops for a GPU",
         "The fused loops dealt to blocks, warps and threads; a vector is read in one access.",

@@ -5,11 +5,11 @@ In: a Graph of primitives and KernelOptions. Out: a Compiled: call it with the l
     compiled = compile_graph(graph, KernelOptions())
     [result] = compiled([x, w])
 
-Four events say what happened on the way: "loops.lowered" (one kernel for each node),
+Five events say what happened on the way: "loops.lowered" (one kernel for each node),
 "loops.fused" (the kernels that run, and every refusal to fuse with its reason), "kernel.source"
-(their source and the host function's, with a table from source lines to user lines) and
-"kernel.cost" (what each step must move and compute). gpu.py adds those of the GPU's kernels when
-somebody wants them, native.py what LLVM made of the CPU's when somebody wants it.
+(their source and the host function's, with a table from source lines to user lines), "kernel.cost"
+(what each step must move and compute) and "memory.planned" (when each value has memory). gpu.py
+adds those of the GPU's kernels when somebody wants them, native.py what LLVM made of the CPU's.
 
 Source: Inductor's compile_fx is the model of the interface.
 """
@@ -37,6 +37,7 @@ from minitorch2.kernels.program_parts import failures_of
 from minitorch2.kernels.runtime.compile import compile_kernels
 from minitorch2.kernels.schedule.cost import plan_costs
 from minitorch2.kernels.schedule.fusion import Fusion
+from minitorch2.kernels.schedule.lifetimes import lifetimes_of
 from minitorch2.kernels.schedule.plan import EagerStep, KernelStep, Plan, ProductStep, build_plan
 from minitorch2.kernels.schedule.program import build_program
 from minitorch2.kernels.schedule.reinplace import reinplace
@@ -123,6 +124,8 @@ def compile_graph(
         emit_native(sources.kernels, unit, graph.name)
         costs = plan_costs(plan)
         emit("kernel.cost", unit, costs, graph=graph.name, costs=costs.facts())
+        lives = lifetimes_of(plan)
+        emit("memory.planned", unit, lives, graph=graph.name, **lives.facts())
     return compiled
 
 

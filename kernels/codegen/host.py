@@ -14,7 +14,9 @@ for. It allocates memory, launches kernels, calls matrix products, and wraps the
         kernel_1(4, (in_w, v_0, v_1), (), (), 1.2)
         return [tensor(v_0, row_major((s0, 4)), F32, 16*s0), tensor(v_1, layout_0, F32, 64)]
 
-Source: Inductor's wrapper code, without its memory plan.
+When a value gets memory and gives it back is decided by schedule/lifetimes.py.
+
+Source: Inductor's wrapper code.
 """
 
 import re
@@ -28,6 +30,7 @@ from minitorch2.jit.ir.types import ScalarType, TensorType
 from minitorch2.jit.shapes.size_expression import Size, SizeExpression, Symbol, size_symbols
 from minitorch2.kernels.index import Index, constant, product
 from minitorch2.kernels.lower.nests import arguments, shape_of, size_index, tensor_type
+from minitorch2.kernels.schedule.lifetimes import last_uses
 from minitorch2.kernels.schedule.plan import EagerStep, KernelStep, Plan, PlanStep, ProductStep
 from minitorch2.kernels.schedule.program import HostView, Returned, row_major
 
@@ -84,7 +87,7 @@ class _HostWriter:
         """The host function's text: arrays, then steps, each followed by what it frees."""
         self.lines.append(f"def {identifier('run', self.name)}(inputs):")
         self.prologue()
-        last = self.last_uses()
+        last = last_uses(self.plan)
         for number, (name, step) in enumerate(zip(self.plan.names(), self.plan.steps, strict=True)):
             self.step(name, step)
             dead = [v for v in step.uses() if last.get(v) == number and v in self.alive]
@@ -124,16 +127,6 @@ class _HostWriter:
             elif value.type.size is not None:
                 found.append((name, value.type.size))
         return sorted(found, key=lambda pair: len(str(pair[1])))
-
-    def last_uses(self) -> dict[Value, int]:
-        """The last step that touches each value's memory; values that are returned have none."""
-        last: dict[Value, int] = {}
-        for number, step in enumerate(self.plan.steps):
-            last.update(dict.fromkeys(step.uses(), number))
-        for each in self.program.returned:
-            if each.value is not None:
-                last.pop(self.program.root(each.value), None)
-        return last
 
     def allocate(self, value: Value) -> None:
         """Memory for a value, unless it lies in an input."""

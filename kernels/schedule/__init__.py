@@ -17,5 +17,6 @@ split_loops.py  innermost loops cut where their indices change
 loops.py     loops collapsed and made parallel
 gpu.py       the same loops dealt to a GPU's blocks, warps, threads and vectors
 plan.py      the steps of the whole graph
+lifetimes.py  when each value has memory, and whose memory it takes
 cost.py      what each step must move and compute
 """

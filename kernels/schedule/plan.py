@@ -2,7 +2,7 @@
 
 In: a Program and its groups. Out: a Plan: steps in order, each with the values it reads and writes.
 Memory follows from it: a value gets memory when its step begins and gives it back after the last
-step that reads it, to a pool that hands the same warm pages to the next step.
+step that reads it, to a pool that hands the same warm pages to the next step: see lifetimes.py.
 
 Source: reference-counted pools instead of a static memory plan, as measured in the design.
 """
