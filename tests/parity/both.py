@@ -37,9 +37,20 @@ def filled(t, module):
     return module
 
 
+def builtin(error):
+    """The builtin class that an error is of."""
+    return next(each for each in type(error).__mro__ if each.__module__ == "builtins")
+
+
 def kind(error):
     """The name of the builtin class that an error is of."""
-    return next(each.__name__ for each in type(error).__mro__ if each.__module__ == "builtins")
+    return builtin(error).__name__
+
+
+def alike(mine, theirs, words=None):
+    """Whether what catches torch's error catches ours, and ours has torch's words (or `words`)."""
+    said = str(theirs) if words is None else words
+    return isinstance(mine, builtin(theirs)) and said in str(mine)
 
 
 def same(mine, theirs, where="result", tolerance=1e-5):
@@ -93,11 +104,6 @@ def check(program, tolerance=1e-5):
         same(mine, theirs, tolerance=tolerance)
         return
     assert wrong is not None, f"torch raises {refused!r}; we return {mine!r}"
-    kind = (
-        RuntimeError
-        if isinstance(refused, (NotImplementedError, AssertionError))
-        else type(refused)
-    )
-    if kind.__module__ != "builtins":
-        kind = next(base for base in kind.__mro__ if base.__module__ == "builtins")
-    assert isinstance(wrong, kind), f"we raise {wrong!r}, torch {refused!r}"
+    unspoken = isinstance(refused, (NotImplementedError, AssertionError))
+    wanted = RuntimeError if unspoken else builtin(refused)
+    assert isinstance(wrong, wanted), f"we raise {wrong!r}, torch {refused!r}"

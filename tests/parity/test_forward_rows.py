@@ -23,6 +23,22 @@ NO_FORMULA = set(
     """.split()
 )
 
+# Rows whose results have no tangent in either library: truth, places, counts, what is cut off,
+# and functions of which torch has no derivative.
+NO_TANGENT = set(
+    """
+    eq ne lt le gt ge logical_and logical_or logical_xor logical_not isnan isinf isfinite signbit
+    isposinf isneginf isreal isin any_true any all_true all argmax argmin argsort argwhere nonzero
+    count_nonzero searchsorted bucketize histc view_dtype detach bessel_j0 bessel_j1 bessel_y0
+    bessel_y1 modified_bessel_k0 modified_bessel_k1 scaled_modified_bessel_k0
+    scaled_modified_bessel_k1 airy_ai spherical_bessel_j0 chebyshev_polynomial_t
+    chebyshev_polynomial_u chebyshev_polynomial_v chebyshev_polynomial_w
+    shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v
+    shifted_chebyshev_polynomial_w hermite_polynomial_h hermite_polynomial_he laguerre_polynomial_l
+    legendre_polynomial_p
+    """.split()
+)
+
 
 @functools.cache
 def judged(name: str) -> Judgement:
@@ -40,4 +56,5 @@ def test_row(name: str) -> None:
 def test_every_other_row_has_a_comparison() -> None:
     """What passes has been compared, wherever a sample has something to differentiate."""
     asked = {name for name, op in ROWS.items() if tangents.asked(op)}
-    assert {name for name in asked if not judged(name).compared["tangents"]} == NO_FORMULA
+    nothing = {name for name in asked if not judged(name).compared["tangents"]}
+    assert nothing == NO_FORMULA | NO_TANGENT

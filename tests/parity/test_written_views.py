@@ -131,7 +131,8 @@ def test_one_number_may_be_written_into_what_is_repeated(
         try:
             FILLS[fill](view)
         except RuntimeError as error:
-            assert "single memory location" in str(error) or "cast" in str(error)
+            two = fill == "add_" and dtype == "bool" and library is torch  # it names the other
+            assert ("cast" if two else "single memory location") in str(error)
             found.append("refused")
             continue
         found.append((base.tolist(), view.tolist(), view.stride()))
