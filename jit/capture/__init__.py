@@ -7,12 +7,14 @@ Reading order:
 - graph_break: the reasons for which capture stops
 - values: what stands on the machine's stack
 - side_effects: what the captured program changes, recorded
+- twins: a leaf and its data, apart in the graph
 - picking: views at places that tensors tell
 - state: everything one capture knows; frames
 - mode: operations on fake tensors become nodes of the graph
 - wrapping: objects to values, with guards
 - marks: what the user says of a tensor's sizes
 - inputs: tensors and numbers that enter
+- leaves: parameters and other leaves made inside
 - members: attributes of classes and instances
 - symbols: operators, their functions and special methods
 - protocols: operators, comparisons, keys

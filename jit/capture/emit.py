@@ -235,6 +235,7 @@ class Emitter:
 
     def tensor(self, value: TensorValue) -> str:
         """An input tensor itself, or an output of the graph."""
+        self.state.twins.leaves(value.fake)
         if value.source is not None:
             return self.fetch(value.source)
         picked = self.state.picking.leaving(self, value)

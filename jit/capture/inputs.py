@@ -121,10 +121,10 @@ class Inputs:
             # Made from known data, outside of the operations: once now, copied in each call.
             made = self.from_python(self.lift(tensor))
             return self.run_python(Tensor.clone, [made], {})  # type: ignore[attr-defined]
-        if tensor.requires_grad and tensor.is_leaf:  # an input of the next graph
-            self.stop("gradient-machinery", "a tensor that requires grad made inside")
         value = TensorValue(tensor)
         self.state.tensor_values[id(tensor)] = value
+        if tensor.requires_grad and tensor.is_leaf:
+            self.turn_leaf(value)
         return value
 
     def add_size_guard(self: Any, guard: SizeGuard) -> None:

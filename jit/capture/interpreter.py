@@ -24,6 +24,7 @@ from minitorch2.jit.capture.gradients import capture_backward
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.handlers import HANDLERS, RETURNED, YIELDED
 from minitorch2.jit.capture.inputs import Inputs
+from minitorch2.jit.capture.leaves import Leaves
 from minitorch2.jit.capture.members import Members
 from minitorch2.jit.capture.mode import CaptureMode, capture_origin
 from minitorch2.jit.capture.opcodes import break_reason
@@ -56,8 +57,9 @@ MAX_STEPS = 400_000
 MAX_DEPTH = 90
 
 
-class Machine(Inputs, Members):
-    """One capture in progress. `Inputs` and `Members` hold the parts on inputs and attributes."""
+class Machine(Inputs, Leaves, Members):
+    """One capture in progress. `Inputs`, `Leaves` and `Members` hold the parts on what enters, on
+    leaves made inside, and on attributes."""
 
     def __init__(self, state: CaptureState, trace: Trace, free_sizes: Any):
         self.state = state

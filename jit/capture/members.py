@@ -84,7 +84,8 @@ class Members:
         """No class of the program's has a name by now under which it was passed over."""
         for owner, names in self.absent.items():
             made = owner in self.state.made_classes
-            if made or not is_user_class(owner) or is_trusted_module(owner.__module__):
+            home = getattr(owner, "__module__", "")  # none in a class that `type` made so
+            if made or not is_user_class(owner) or is_trusted_module(home):
                 continue
             source = self.state.class_sources.get(owner)
             source = source or ConstantSource(owner, owner.__name__, False)

@@ -66,6 +66,7 @@ class CaptureMode(dispatch.Mode):
         if not written and {id(fake) for fake in fakes} <= {id(given) for given in args}:
             return result  # nothing was done: a dropout in eval mode, a contiguous() that was
         state.picking.recorded(op, args, fakes, written)
+        state.twins.written(written)
         state.written.update(id(tensor.storage) for tensor in written)
         plain = complete_arguments(op, tuple(self._plain(argument) for argument in args))
         values = tuple(state.builder.value(tensor_type(fake)) for fake in fakes)

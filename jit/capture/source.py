@@ -295,6 +295,20 @@ class ClassAttributeSource(Step):
         return f"{self.origin}.{self.name}"
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class MadeSource(Step):
+    """What the base, a function without arguments, makes anew in each call."""
+
+    def fetch(self, call: Call) -> Any:
+        return self.origin.fetch(call)()
+
+    def expression(self, of: Render) -> str:
+        return f"{of(self.origin)}()"
+
+    def __str__(self) -> str:
+        return str(self.origin)
+
+
 def argument_names(positional: int, keywords: tuple[str, ...], hints: tuple[str, ...]) -> list[str]:
     """Names for the positional arguments, taken from the signature where they do not clash.
 

@@ -26,6 +26,7 @@ from minitorch2.jit.capture.source import (
     ItemSource,
     Source,
 )
+from minitorch2.jit.capture.twins import Twins
 from minitorch2.jit.capture.values.base import Value
 from minitorch2.jit.capture.values.keys import Key, ObjectKey, key_object
 from minitorch2.jit.class_series import in_series, is_local, structure
@@ -111,6 +112,7 @@ class CaptureState:
         self.guards = guards
         self.effects = Effects()
         self.picking = Picking(self)
+        self.twins = Twins(self)
         self.inputs: list[InputTensor] = []
         self.by_id: dict[int, Value] = {}
         self.generators: list[Any] = []

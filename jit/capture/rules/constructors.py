@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from minitorch2 import creation
 from minitorch2.dtypes import get_default_dtype
 from minitorch2.jit.capture import protocols
+from minitorch2.jit.capture.leaves import LEAVES, make_parameter
 from minitorch2.jit.capture.rules.builtins import Rule, run_or_refuse
 from minitorch2.jit.capture.rules.class_statements import descriptor, type_call
 from minitorch2.jit.capture.rules.iteration import ITERATORS
@@ -148,6 +149,13 @@ def _tensor(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
             make = machine.trusted(creation.tensor, "tensor")
             return machine.call(make, given, {"dtype": element})
     return machine.call(machine.trusted(creation.empty, "empty"), given or [Constant(0)], {})
+
+
+def _leaf(cls: type) -> Rule:
+    def apply(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+        return make_parameter(machine, cls, args, kwargs)
+
+    return apply
 
 
 def _object(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
@@ -299,6 +307,7 @@ CLASS_RULES: dict[type, Rule] = {
     classmethod: descriptor(classmethod),
     super: _super,
     Tensor: _tensor,
+    **{cls: _leaf(cls) for cls in LEAVES},
     typing.TypeVar: _type_variable,
     range: _range,
     functools.partial: _partial,

@@ -169,10 +169,11 @@ def _tensor(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) 
     finally:
         dispatch.state.modes = modes
     requires_grad, made.requires_grad = made.requires_grad, False
-    if requires_grad:
-        machine.stop("gradient-machinery", "a tensor that requires grad made inside")
     constant = machine.input_tensor(made, ConstantSource(made, "constant"))
-    return machine.run_python(Tensor.clone, [constant], {})  # type: ignore[attr-defined]
+    copied = machine.run_python(Tensor.clone, [constant], {})  # type: ignore[attr-defined]
+    if requires_grad:
+        machine.require_grad(copied, Constant(True))
+    return copied
 
 
 def _as_tensor(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value | None:

@@ -30,9 +30,7 @@ AUTOGRAD = frozenset(
     "register_hook retain_grad grad_fn register_post_accumulate_grad_hook _node set_history "
     "_backward_hooks _hooks _view _version".split()
 )
-REFUSED = frozenset(
-    "share_memory_ resize_ set_ cuda cpu_ requires_grad_ as_subclass _make_subclass".split()
-)
+REFUSED = frozenset("share_memory_ resize_ set_ cuda cpu_ as_subclass _make_subclass".split())
 
 
 def check_method(machine: Machine, name: str) -> None:
@@ -134,7 +132,13 @@ class TensorValue(Value):
 
     def set_attribute(self, machine: Machine, name: str, value: Value) -> None:
         value = machine.real(value)
-        if name in ("data", "requires_grad", "_grad", "storage", "layout", "dtype"):
+        if name == "requires_grad":
+            machine.require_grad(self, value)
+            return
+        if name == "data":
+            machine.set_data(self, value)
+            return
+        if name in ("_grad", "storage", "layout", "dtype"):
             machine.stop("gradient-machinery", f"assigning Tensor.{name}")
         if self.source is None or (name != "grad" and hasattr(type(self.fake), name)):
             machine.stop("unknown-attribute", f"assigning Tensor.{name}")
@@ -151,6 +155,9 @@ class TensorValue(Value):
         """Run on the fake, but for what needs numbers, history or memory."""
         if name == "backward":
             return machine.backward(self, args, kwargs)
+        if name == "requires_grad_":
+            machine.require_grad(self, *args, *kwargs.values())
+            return self
         if name in NUMBERS:
             machine.stop("data-dependent", f"Tensor.{name}()")
         check_method(machine, name)
