@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.artifacts import Span
@@ -123,6 +123,7 @@ class CaptureState:
         self.frames: list[Frame] = []
         self.step = 0
         self.class_writes: dict[tuple[type, str], ClassWrite] = {}
+        self.function_writes: dict[FunctionType, dict[str, Value | None]] = {}  # None: deleted
         self.class_sources: dict[type, Source] = {}  # where classes of a series are found
         self.fixed_classes: set[type] = set()  # other classes of functions that were met
         self.made_classes: dict[type, Any] = {}  # classes made inside, see values.made_classes

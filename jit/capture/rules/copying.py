@@ -14,10 +14,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
+from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.containers import ContainerObject
 from minitorch2.jit.capture.values.deques import DequeValue
-from minitorch2.jit.capture.values.instance_dicts import InstanceDict
-from minitorch2.jit.capture.values.keys import Key
+from minitorch2.jit.capture.values.instance_dicts import InstanceDict, slots_of
+from minitorch2.jit.capture.values.keys import IdentityValue, Key
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.natives import NativeObject
 from minitorch2.jit.capture.values.objects import ObjectValue
@@ -30,8 +31,7 @@ from minitorch2.tensors import Tensor
 if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
 
-Memo = dict[int, Value]
-CUSTOM = ("__reduce_ex__", "__reduce__", "__getstate__", "__setstate__", "__getnewargs__")
+NEW_ARGUMENTS = ("__getnewargs_ex__", "__getnewargs__")
 
 
 def shallow(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value:
@@ -42,8 +42,7 @@ def shallow(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) 
     if isinstance(value, NativeObject):
         return machine.from_python(copy.copy(value.object))
     if isinstance(value, ObjectValue):
-        custom = machine.class_lookup(value.cls, "__copy__")
-        if custom is not None:
+        if machine.class_lookup(value.cls, "__copy__") is not None:
             return machine.call(machine.class_attribute(value, "__copy__"), [], {})
         return _instance(machine, value, lambda item: item)
     if isinstance(value, TensorValue):
@@ -53,34 +52,45 @@ def shallow(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) 
 
 def deep(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value:
     """`copy.deepcopy(value)`."""
-    if len(args) > 1 or kwargs:
-        machine.stop("unknown-call", "copy.deepcopy() with a memo")
-    return _deep(machine, machine.real(args[0]), {})
+    given = machine.real(args[1] if len(args) > 1 else kwargs.get("memo", Constant(None)))
+    memo = DictValue({}) if isinstance(given, Constant) else given
+    if not isinstance(memo, DictValue):
+        machine.stop("unknown-call", "copy.deepcopy() with a memo that is no dict")
+    return _deep(machine, machine.real(args[0]), memo)
 
 
-def _deep(machine: Machine, value: Value, memo: Memo) -> Value:
+def _deep(machine: Machine, value: Value, memo: DictValue) -> Value:
+    """A copy; `memo` holds those that were made so far, by the `id` of the original."""
     value = machine.real(value)
-    known = memo.get(id(value))
-    if known is not None:
-        return known
+    if isinstance(value, Constant):
+        return value
+    number = IdentityValue(value)
+    if memo.contains(machine, number):
+        return machine.real(memo.get_item(machine, number))
     made = _copied(machine, value, memo)
-    memo[id(value)] = made
+    _note(machine, memo, value, made)
     return made
 
 
-def _copied(machine: Machine, value: Value, memo: Memo) -> Value:
+def _note(machine: Machine, memo: DictValue, value: Value, made: Value) -> None:
+    memo.set_item(machine, IdentityValue(value), made)
+
+
+def _copied(machine: Machine, value: Value, memo: DictValue) -> Value:
     def inner(item: Value) -> Value:
         return _deep(machine, item, memo)
 
     if isinstance(value, ListValue):
-        made = memo[id(value)] = ListValue([])
+        made = ListValue([])
+        _note(machine, memo, value, made)
         made.values.extend(inner(item) for item in list(value.values))
         return made
     if isinstance(value, DequeValue):
         return DequeValue([inner(item) for item in value.values], value.limit)
     if isinstance(value, DictValue):
         value.all_keys(machine)
-        table = memo[id(value)] = DictValue({}, None, value.cls, value.factory)
+        table = DictValue({}, None, value.cls, value.factory)
+        _note(machine, memo, value, table)
         for key, item in value.entries.items():
             copied = machine.key(inner(key.value)) if isinstance(key, Key) else key
             table.entries[copied] = inner(item)
@@ -92,12 +102,12 @@ def _copied(machine: Machine, value: Value, memo: Memo) -> Value:
         same = all(a is machine.real(b) for a, b in zip(items, value.values, strict=True))
         return value if same else TupleValue(items, value.cls)
     if isinstance(value, TensorValue):
-        return _tensor(machine, value)
+        return _tensor(machine, value, memo)
     if isinstance(value, NativeObject):
         return machine.from_python(copy.deepcopy(value.object))
     if isinstance(value, ObjectValue):
         if machine.class_lookup(value.cls, "__deepcopy__") is not None:
-            machine.stop("unknown-call", f"{value.cls.__name__}.__deepcopy__()")
+            return machine.call(machine.class_attribute(value, "__deepcopy__"), [memo], {})
         return _instance(machine, value, inner, memo)
     return value
 
@@ -111,39 +121,110 @@ def _copied_set(machine: Machine, value: SetValue, inner: Callable[[Value], Valu
     return value.made(machine, found.keys, value.cls(found.order))
 
 
-def _tensor(machine: Machine, value: TensorValue) -> Value:
+def _tensor(machine: Machine, value: TensorValue, memo: DictValue) -> Value:
+    """By the method of its class; a plain one is a leaf, with a copy of the gradient."""
+    own = machine.class_lookup(value.python_type(), "__deepcopy__")
+    if own is not None and own[0] is not Tensor:
+        return machine.call(machine.class_member(own[0], "__deepcopy__"), [value, memo], {})
+    if not value.fake.is_leaf:
+        machine.stop("gradient-machinery", "copy.deepcopy() of a tensor with a history")
+    flat = machine.run_python(Tensor.detach, [value], {})  # type: ignore[attr-defined]
+    made = machine.run_python(Tensor.clone, [flat], {})  # type: ignore[attr-defined]
     if value.fake.requires_grad:
-        machine.stop("gradient-machinery", "copy.deepcopy() of a tensor that requires grad")
-    return machine.run_python(Tensor.clone, [value], {})  # type: ignore[attr-defined]
-
-
-def _instance(machine: Machine, value: ObjectValue, of: Any, memo: Memo | None = None) -> Value:
-    """An instance of the same class with the attributes copied by `of`."""
-    for name in CUSTOM:
-        found = machine.class_lookup(value.cls, name)
-        if found is not None and isinstance(found[1], types.FunctionType):
-            machine.stop("unknown-call", f"copying a {value.cls.__name__}, by its {name}")
-    check_lifetime(machine, value.cls)
-    if machine.is_module_class(value.cls):
-        machine.stop("unknown-call", "copying a module")
-    if value.native is not None:
-        part = shallow(machine, None, [value.native], {}) if memo is None else of(value.native)
-        made: ObjectValue = ContainerObject(value.cls, part)
-    else:
-        made = ObjectValue(value.cls)
-    if memo is not None:
-        memo[id(value)] = made
-    for name in InstanceDict(value).names(machine):
-        held = value.own(machine, name)
-        assert held is not None
-        made.attributes[name] = of(held)
-    for slot in _slots(value.cls):
-        if machine.has(value, slot):
-            made.attributes[slot] = of(machine.get_attribute(value, slot))
+        machine.require_grad(made)
+        gradient = machine.real(machine.get_attribute(value, "grad"))
+        if isinstance(gradient, TensorValue):
+            made.set_attribute(machine, "grad", _deep(machine, gradient, memo))
     return made
 
 
-def _slots(cls: type) -> list[str]:
-    kind = types.MemberDescriptorType
-    found = [n for c in cls.__mro__ for n, held in c.__dict__.items() if isinstance(held, kind)]
-    return [name for name in found if name != "__dict__"]  # of a SimpleNamespace, its attributes
+def _instance(
+    machine: Machine, value: ObjectValue, of: Callable, memo: DictValue | None = None
+) -> Value:
+    """Another instance, with what `of` gives for its parts; by what its class says of that."""
+    cls = value.cls
+    if any(_is_own(machine, cls, name) for name in NEW_ARGUMENTS):
+        machine.stop("unknown-call", f"copying a {cls.__name__}, by its __getnewargs__")
+    if _is_own(machine, cls, "__reduce_ex__"):
+        return _rebuilt(machine, value, [Constant(4)], "__reduce_ex__", of, memo)
+    if _is_own(machine, cls, "__reduce__"):
+        return _rebuilt(machine, value, [], "__reduce__", of, memo)
+    check_lifetime(machine, cls)
+    if value.native is not None:
+        part = shallow(machine, None, [value.native], {}) if memo is None else of(value.native)
+        made: ObjectValue = ContainerObject(cls, part)
+    else:
+        made = ObjectValue(cls)
+    if memo is not None:
+        _note(machine, memo, value, made)
+    if _is_own(machine, cls, "__getstate__"):
+        _set_state(machine, made, machine.method(value, "__getstate__", []), of)
+        return made
+    held = {name: value.own(machine, name) for name in InstanceDict(value).names(machine)}
+    slots = [slot for slot in slots_of(cls) if machine.has(value, slot)]
+    if _is_own(machine, cls, "__setstate__"):
+        table: Value = machine.dict_of({k: v for k, v in held.items() if v is not None})
+        if slots:
+            filled = {slot: machine.get_attribute(value, slot) for slot in slots}
+            rest = table if held else Constant(None)
+            _set_state(machine, made, TupleValue([rest, machine.dict_of(filled)]), of)
+        elif held:
+            _set_state(machine, made, table, of)
+        return made
+    for name, item in held.items():
+        assert item is not None
+        made.attributes[name] = of(item)
+    for slot in slots:
+        made.attributes[slot] = of(machine.get_attribute(value, slot))
+    return made
+
+
+def _is_own(machine: Machine, cls: type, name: str) -> bool:
+    """Whether a class has a method of this name that is written in Python."""
+    found = machine.class_lookup(cls, name)
+    return found is not None and isinstance(found[1], types.FunctionType)
+
+
+def _set_state(machine: Machine, made: Value, state: Value, of: Callable) -> None:
+    """What `__getstate__` gave, put into a copy: by its `__setstate__`, or as attributes."""
+    state = machine.real(of(state))
+    if _is_own(machine, made.python_type(), "__setstate__"):
+        machine.method(made, "__setstate__", [state])
+        return
+    parts: Arguments = [state]
+    if isinstance(state, TupleValue) and len(state.values) == 2:
+        parts = list(state.values)
+    for number, part in enumerate(parts):
+        if isinstance(machine.real(part), Constant):  # None: there is nothing
+            continue
+        for key, item in machine.pairs([part], {}):
+            if number:  # of slots
+                machine.real(made).set_attribute(machine, key.known(), item)
+            else:
+                InstanceDict(made).set_item(machine, key, item)  # type: ignore[arg-type]
+
+
+def _rebuilt(
+    machine: Machine, value: ObjectValue, args: Arguments, name: str, of: Callable,
+    memo: DictValue | None,
+) -> Value:  # fmt: skip
+    """What `__reduce__` tells to do: a function, its arguments, a state, items, pairs."""
+    told = machine.real(machine.method(value, name, args))
+    if not isinstance(told, TupleValue):
+        return value  # the name of something that there is once
+    function, given, *rest = told.values
+    parts = [of(item) for item in machine.items(given)]
+    made = machine.real(machine.call(function, parts, {}))
+    if memo is not None:
+        _note(machine, memo, value, made)
+    state, items, pairs = [*map(machine.real, rest), *[Constant(None)] * 3][:3]
+    if not (isinstance(state, Constant) and state.value is None):
+        _set_state(machine, made, state, of)
+    if not isinstance(items, Constant):
+        for item in machine.items(items):
+            machine.method(made, "append", [of(item)])
+    if not isinstance(pairs, Constant):
+        for pair in machine.items(pairs):
+            key, item = machine.items(pair)
+            made.set_item(machine, of(key), of(item))
+    return made

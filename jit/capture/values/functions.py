@@ -72,12 +72,32 @@ class FunctionValue(Value):
         if name in ("__name__", "__qualname__"):
             text = self.code.co_name if name == "__name__" else self.code.co_qualname
             return machine.from_python(text if self.object is None else getattr(self.object, name))
-        if self.object is not None and self.source is not None and hasattr(self.object, name):
-            found = getattr(self.object, name)
+        if self.object is not None and self.source is not None:
             if name in ("__get__", "__call__"):
                 return native_attribute(machine, self, name)
-            return machine.wrap(found, AttributeSource(self.source, name))
+            return self._attribute_of_old(machine, self.object, self.source, name)
         return self._attribute_of_new(machine, name)
+
+    def _attribute_of_old(
+        self, machine: Machine, function: FunctionType, source: Source, name: str
+    ) -> Value:
+        """An attribute of a function that exists: as it was, or as the program has set it."""
+        written = machine.state.function_writes
+        if written:
+            machine.state.guard_identity(source, function)
+            writes = written.get(function, {})
+            if name == "__dict__" and writes:
+                machine.stop("unknown-attribute", f"reading __dict__ of {self.describe()}")
+            if name in writes:
+                return writes[name] or self._has_none(machine, name)
+        if not hasattr(function, name):
+            machine.state.guard_no_attribute(source, name)
+            self._has_none(machine, name)
+        return machine.wrap(getattr(function, name), AttributeSource(source, name))
+
+    def _has_none(self, machine: Machine, name: str) -> Any:
+        text = f"'function' object has no attribute '{name}'"
+        return machine.raise_(AttributeError, text, name=name, obj=self)
 
     def _attribute_of_new(self, machine: Machine, name: str) -> Value:
         """An attribute of a function made inside."""
@@ -110,12 +130,38 @@ class FunctionValue(Value):
             return machine.tuple_of([])
         if name in ("__get__", "__call__"):
             return native_attribute(machine, self, name)
-        return machine.raise_(AttributeError, f"'function' object has no attribute '{name}'")
+        return self._has_none(machine, name)
 
     def set_attribute(self, machine: Machine, name: str, value: Value) -> None:
-        if self.source is not None or name.startswith("__code"):
+        if name.startswith("__code") or (self.object is not None and hasattr(FunctionType, name)):
             machine.stop("unknown-attribute", f"setting {name} of {self.describe()}")
-        self.attributes[name] = value
+        if self.object is None:
+            self.attributes[name] = value
+        else:
+            self._write(machine, self.object, name, value)
+
+    def delete_attribute(self, machine: Machine, name: str) -> None:
+        if hasattr(FunctionType, name):
+            machine.stop("unknown-attribute", f"deleting {name} of {self.describe()}")
+        machine.get_attribute(self, name)  # raises where there is none
+        if self.object is None:
+            del self.attributes[name]
+        else:
+            self._write(machine, self.object, name, None)
+
+    def _write(
+        self, machine: Machine, function: FunctionType, name: str, value: Value | None
+    ) -> None:
+        """Set an attribute of a function that exists, or take it away.
+
+        A function is met under many names, each guarded by its code only; once one is written, each
+        whose attributes are asked for is guarded to be this very one.
+        """
+        if self.source is None:
+            machine.stop("unknown-attribute", f"setting {name} of {self.describe()}")
+        machine.state.guard_identity(self.source, function)
+        machine.state.function_writes.setdefault(function, {})[name] = value
+        machine.state.effects.set_attribute(self, name, value)
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
         if name == "__get__":

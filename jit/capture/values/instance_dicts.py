@@ -5,6 +5,7 @@ In: the instance as a value. Out: a dict that reads and writes the attributes, w
 
 from __future__ import annotations
 
+import types
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.source import AttributeSource
@@ -15,6 +16,13 @@ if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
     from minitorch2.jit.capture.interpreter import Machine
     from minitorch2.jit.capture.values.objects import ObjectValue
+
+
+def slots_of(cls: type) -> list[str]:
+    """The attributes that have a place of their own, beside the dict."""
+    kind = types.MemberDescriptorType
+    found = [n for c in cls.__mro__ for n, held in c.__dict__.items() if isinstance(held, kind)]
+    return [name for name in found if name != "__dict__"]  # of a SimpleNamespace, its attributes
 
 
 class InstanceDict(Value):
@@ -86,7 +94,9 @@ class InstanceDict(Value):
                 names.pop(name, None)
             else:
                 names.setdefault(name)
-        return [*(name for name in names if name not in owner.added), *owner.added]
+        elsewhere = slots_of(owner.cls)
+        return [*(name for name in names if name not in owner.added and name not in elsewhere),
+                *(name for name in owner.added if name not in elsewhere)]  # fmt: skip
 
     def length(self, machine: Machine) -> int:
         return len(self.names(machine))

@@ -1,4 +1,4 @@
-"""Parameters, buffers, modules and other leaves made inside: no break, and all of theirs in place."""
+"""Parameters, buffers, modules and other leaves made inside: no break, all of theirs in place."""
 # ruff: noqa: E501 -- odd on purpose
 
 import pytest
