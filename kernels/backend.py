@@ -37,6 +37,7 @@ from minitorch2.kernels.program_parts import failures_of
 from minitorch2.kernels.runtime.compile import compile_kernels
 from minitorch2.kernels.schedule.cost import plan_costs
 from minitorch2.kernels.schedule.fusion import Fusion
+from minitorch2.kernels.schedule.in_place import Taken, take_over
 from minitorch2.kernels.schedule.lifetimes import lifetimes_of
 from minitorch2.kernels.schedule.plan import EagerStep, KernelStep, Plan, ProductStep, build_plan
 from minitorch2.kernels.schedule.program import build_program
@@ -106,13 +107,19 @@ def compile_graph(
         plain = plan_graph(graph, lowered, fuse=False)[0]
         emit("loops.lowered", unit, listing(plain), graph=graph.name, kernels=kernel_count(plain))
     plan, fusion = plan_graph(graph, lowered, options.fuse, options.reinplace)
+    taken: tuple[Taken, ...] = ()
+    if options.fuse and options.reinplace:
+        with phase("loops.fused"):
+            plan, taken = take_over(plan)
     if listening():
         refusals = tuple(map(str, fusion.refusals))
         again = tuple(map(str, fusion.recomputed))
         placed = tuple(map(str, fusion.reinplaced))
-        emit("loops.fused", unit, listing(plan, refusals + again + placed), graph=graph.name,
+        over = tuple(map(str, taken))
+        notes = refusals + again + placed + over
+        emit("loops.fused", unit, listing(plan, notes), graph=graph.name,
              kernels=kernel_count(plan), refusals=list(refusals), recomputed=list(again),
-             in_place=list(placed), eager=eager_steps(plan))  # fmt: skip
+             in_place=list(placed), taken=list(over), eager=eager_steps(plan))  # fmt: skip
     compiled = generate(graph, plan, options, unit)
     if listening():
         sources = compiled.sources

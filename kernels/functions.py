@@ -76,6 +76,9 @@ FUNCTIONS |= dict.fromkeys(UNARY_FLOAT, (1, SAME, FLOATS))
 # Functions slow enough that computing them twice matters more than one more buffer.
 EXPENSIVE = frozenset(UNARY_FLOAT[7:]) | {"pow", "atan2", "random_word"}
 
+# Those with rare cases: see Note [Twice around a rare case].
+RARE = frozenset({"sin", "cos", "tan", "fmod", "remainder", "floor_divide"})
+
 REDUCERS = ("sum", "prod", "max", "min", "any", "all", "argmax", "argmin")
 
 

@@ -166,6 +166,8 @@ class _HostWriter:
         """Launch a kernel; the comment names the op that each result comes from."""
         for value in step.buffers:
             self.allocate(value)
+        for result, operand in step.takes:
+            self.take(result, operand)
         extent = step.kernel.parallel_extent
         total = constant(1) if extent is None else extent
         arrays = tuple_text([self.names[value] for value in step.buffers])
@@ -174,6 +176,13 @@ class _HostWriter:
         cost = f"{float(number) / 10:g}" if (number := step.cost.as_int()) is not None else (
             f"({step.cost}) / 10")  # fmt: skip
         self.line(f"{step.kernel.name}({total}, {arrays}, {sizes}, {numbers}, {cost})")
+
+    def take(self, result: Value, operand: Value) -> None:
+        """A result is the array of an operand that nobody reads afterwards."""
+        self.names[result] = identifier("v", result.id)
+        self.alive.add(result)
+        self.shaped |= {result} if operand in self.shaped else set()
+        self.line(f"{self.names[result]} = {self.names[operand]}")
 
     def eager(self, name: str, node: Node) -> None:
         """Run a node through the dispatcher; its results are copied to row-major memory."""

@@ -20,10 +20,15 @@ Key = TypeVar("Key")
 
 def check_writes(kernel: Kernel) -> None:
     """Raise Refused if a buffer is read elsewhere than where it is written."""
+    check_places(*places_of(kernel))
+
+
+def places_of(kernel: Kernel) -> tuple[dict[str, set[Index]], dict[str, set[Index]]]:
+    """Where a kernel stores into each buffer and where it loads from it."""
     stores: dict[str, set[Index]] = {}
     loads: dict[str, set[Index]] = {}
     _collect(kernel.body, {}, stores, loads, 0)
-    check_places(stores, loads)
+    return stores, loads
 
 
 def check_places(stores: Mapping[Key, set[Index]], loads: Mapping[Key, set[Index]]) -> None:

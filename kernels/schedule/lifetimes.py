@@ -13,7 +13,7 @@ Sizes that vary are counted at an example of them.
 Source: linear-scan register allocation (Poletto, Sarkar, TOPLAS 1999), with blocks for registers.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from minitorch2.artifacts import Origin
@@ -24,7 +24,7 @@ from minitorch2.jit.shapes.size_expression import symbol
 from minitorch2.kernels.index import Index, evaluate
 from minitorch2.kernels.lower.nests import tensor_type
 from minitorch2.kernels.runtime.buffers import rounded_size
-from minitorch2.kernels.schedule.plan import Plan, step_origins
+from minitorch2.kernels.schedule.plan import KernelStep, Plan, step_origins
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +40,18 @@ class Lifetime:
     block: int
     after: Value | None  # the value before it in its block
     origin: Origin
+    taken: bool = False  # its last step writes over it: see in_place.py
 
     def __str__(self) -> str:
         first, last = self.steps
         block = "a new block" if self.after is None else f"the block of %{self.after.id}"
+        last += ", which writes over it" if self.taken else ""
         return (f"%{self.value.id} {self.value.type} {self.size} bytes: {first} to {last}, "
                 f"in {block}")  # fmt: skip
 
     def spans(self, step: int) -> bool:
         """Whether the value has memory while a step runs."""
-        return self.born <= step and (self.dies is None or step <= self.dies)
+        return self.born <= step and (self.dies is None or step <= self.dies - self.taken)
 
     def facts(self, fullest: int) -> dict[str, Any]:
         """The row as an event's fact."""
@@ -108,32 +110,53 @@ class Lifetimes:
         return "\n".join([*rows, last + (f" (with {at})" if at else "")])
 
 
+@dataclass(slots=True)
+class _Blocks:
+    """The pool's blocks: which are free, by size."""
+
+    free: dict[int, list[tuple[int, Value]]] = field(default_factory=dict)
+    made: int = 0
+
+    def take(self, bytes: int) -> tuple[int, Value | None]:
+        """A block's number, and whose it was."""
+        waiting = self.free.get(rounded_size(bytes))
+        if waiting:
+            return waiting.pop()
+        self.made += 1
+        return self.made - 1, None
+
+    def give_back(self, each: Lifetime) -> None:
+        """The block of a value that died."""
+        self.free.setdefault(rounded_size(each.bytes), []).append((each.block, each.value))
+
+
 def lifetimes_of(plan: Plan) -> Lifetimes:
     """The lifetimes of all values of a plan that get memory."""
-    names, last = plan.names(), last_uses(plan)
-    examples = _examples(plan)
-    free: dict[int, list[tuple[int, Value]]] = {}
+    names, last, examples = plan.names(), last_uses(plan), _examples(plan)
+    blocks = _Blocks()
     found: dict[Value, Lifetime] = {}
-    count = 0
     inputs = {given.value for given in plan.program.graph.inputs}
     for number, step in enumerate(plan.steps):
+        taken = dict(step.takes) if isinstance(step, KernelStep) else {}
         used = dict.fromkeys(step.uses())
         for value in used:
             if value in inputs or value in found or not isinstance(value.type, TensorType):
                 continue
             size = plan.program.layout(value).size() * tensor_type(value).dtype.itemsize
             bytes = evaluate(size, examples)
-            waiting = free.get(rounded_size(bytes))
-            block, after = waiting.pop() if waiting else (count, None)
-            count += after is None
+            before = found.get(taken[value]) if value in taken else None
+            if before is None:
+                block, after = blocks.take(bytes)
+            else:
+                block, after = before.block, before.value
+                found[before.value] = replace(before, taken=True)
             end = last.get(value)
             until = "the end" if end is None else names[end]
             found[value] = Lifetime(value, size, bytes, number, end, (names[number], until),
                                     block, after, step_origins(step))  # fmt: skip
         for value in used:
-            if value in found and last.get(value) == number:
-                each = found[value]
-                free.setdefault(rounded_size(each.bytes), []).append((each.block, value))
+            if value in found and last.get(value) == number and not found[value].taken:
+                blocks.give_back(found[value])
     return Lifetimes(tuple(found.values()), names, examples)
 
 

@@ -28,17 +28,21 @@ from minitorch2.kernels.schedule.split_loops import split_loops
 
 @dataclass(frozen=True, slots=True)
 class KernelStep:
-    """Launch a kernel over the memory of values."""
+    """Launch a kernel over the memory of values.
+
+    `takes` are results in the memory of an operand, with the operand: see in_place.py.
+    """
 
     kernel: Kernel
     buffers: tuple[Value, ...]
     scalars: tuple[Value, ...]
     makes: tuple[Value, ...]
     cost: Index
+    takes: tuple[tuple[Value, Value], ...] = ()
 
     def uses(self) -> tuple[Value, ...]:
         """The values whose memory it touches."""
-        return self.buffers
+        return (*self.buffers, *(result for result, _ in self.takes))
 
 
 @dataclass(frozen=True, slots=True)

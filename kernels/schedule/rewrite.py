@@ -100,3 +100,18 @@ def every_index(body: tuple[Statement, ...]) -> list[Index]:
     for statement in body:
         map_indices(statement, note)
     return found
+
+
+def expressions_of(body: tuple[Statement, ...]) -> Iterator[Expression]:
+    """Every whole expression in statements and their bodies."""
+    for statement in body:
+        match statement:
+            case Let(_, value) | Check(_, value) | Store(_, _, value):
+                yield value
+            case Require(condition):
+                yield condition
+            case Loop():
+                yield from expressions_of(statement.body)
+            case Reduce():
+                yield from expressions_of(statement.body)
+                yield from (each.value for each in statement.accumulators)
