@@ -75,16 +75,20 @@ def golden(request: pytest.FixtureRequest) -> Callable[..., None]:
     """Compare text with the golden file of this test: `golden(text, ext="txt", per_python=False)`.
 
     A test with several files names each with `part`; `per_python` keeps one file for each Python
-    version, for text that bytecode shows through.
+    version, for text that bytecode shows through. `text` may be a function of what the file holds.
     """
 
-    def check(text: str, ext: str = "txt", part: str = "", per_python: bool = False) -> None:
+    def check(
+        text: str | Callable[[str], str], ext: str = "txt", part: str = "", per_python: bool = False
+    ) -> None:
         name = re.sub(r"[^\w.-]+", "-", request.node.name).strip("-")
         if part:
             name += f".{part}"
         if per_python:
             name += f".py{sys.version_info.major}{sys.version_info.minor}"
         path = GOLDEN / request.path.stem / f"{name}.{ext}"
+        if callable(text):
+            text = text(path.read_text(encoding="utf-8") if path.exists() else "")
         text = text.rstrip("\n") + "\n"
         if request.config.getoption("--update-golden"):
             path.parent.mkdir(parents=True, exist_ok=True)

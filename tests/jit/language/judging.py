@@ -120,20 +120,14 @@ def judge(
     than once.
     """
     wanted = _run(program, calls, lambda fn: fn)
-    kept: list[Any] = []
-
-    def compiling(fn: Any) -> Any:
-        kept.append(torch.compile(fn, backend=backend, options=OPTIONS.get(backend)))
-        return kept[-1]
-
-    got = _run(program, calls, compiling)
+    compiled, got = compiled_calls(program, calls, backend)
     for number, (want, have) in enumerate(zip(wanted, got, strict=True)):
         for what, expected in want.items():
             assert have[what] == expected, (
                 f"call {number}, {what}: {difference(have[what], expected)}"
             )
     assert raises == (wanted[0]["error"] is not None), wanted[0]["error"]
-    cache = getattr(kept[0], "_compiled", kept[0]).cache
+    cache = getattr(compiled, "_compiled", compiled).cache
     leaving = ["exception-lives-on"]  # one that goes on as a value is raised by Python
     if wanted[0]["error"]:
         leaving.append("exception-escapes")
@@ -141,6 +135,18 @@ def judge(
     assert bool(stopped) == breaks, "\n".join(stopped) or "no graph break"
     if not again and not breaks:
         assert not cache.recompiles, cache.recompiles[0]
+
+
+def compiled_calls(program: Callable, calls: int, backend: Any) -> tuple[Any, list[dict[str, Any]]]:
+    """A program compiled, and what each of its calls did."""
+    kept: list[Any] = []
+
+    def compiling(fn: Any) -> Any:
+        kept.append(torch.compile(fn, backend=backend, options=OPTIONS.get(backend)))
+        return kept[-1]
+
+    done = _run(program, calls, compiling)
+    return kept[0], done
 
 
 def difference(got: Any, want: Any) -> str:
