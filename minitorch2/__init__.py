@@ -98,9 +98,12 @@ from math import e, inf, nan, pi
 from typing import Any as _Any
 
 from minitorch2.garbage import rarely_collected as _rarely_collected
+from minitorch2.ops.code_cache import kept_dataclasses as _kept_dataclasses
 
 _made = _rarely_collected()
 _made.__enter__()  # until the end of this file: what it makes stays
+_classes = _kept_dataclasses("minitorch2")
+_classes.__enter__()
 
 from minitorch2 import autograd, random
 from minitorch2.artifacts import Event, Origin, Span
@@ -476,7 +479,7 @@ def __getattr__(name: str) -> "_Any":
     place = _LAZY.get(name)
     if place is None:
         raise AttributeError(f"module 'minitorch2' has no attribute {name!r}")
-    with _rarely_collected():
+    with _rarely_collected(), _kept_dataclasses(place):
         module = _importlib.import_module(place)
     found = globals()[name] = module if place.endswith("." + name) else getattr(module, name)
     return found
@@ -486,4 +489,5 @@ def __dir__() -> "list[str]":
     return sorted({*globals(), *_LAZY})
 
 
+_classes.__exit__(None, None, None)
 _made.__exit__(None, None, None)

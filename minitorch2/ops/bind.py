@@ -306,7 +306,7 @@ def bind() -> None:
             functions[op.name] = op.public if kind is None else _named(op.public, kind)
         if method is not None:
             setattr(Tensor, op.name, method if kind is None else _named(method, kind))
-    code_cache.save()
+    code_cache.functions.save()
     for alias, name in ALIASES.items():
         for suffix in ("", "_"):
             if name + suffix in functions:
