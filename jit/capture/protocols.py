@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from minitorch2.jit.capture.symbols import BINARY, COMPARE, INPLACE, MIRRORED, UNARY, inplace_method
 from minitorch2.jit.capture.values.base import Keywords, NotKnown, Value
 from minitorch2.jit.capture.values.constants import Constant, is_constant
+from minitorch2.jit.capture.values.counters import CountedNumber
 from minitorch2.jit.capture.values.deques import DequeValue
 from minitorch2.jit.capture.values.exceptions import ExceptionValue
 from minitorch2.jit.capture.values.floats import FloatValue, float_arithmetic
@@ -220,6 +221,9 @@ def plain_key(machine: Machine, value: Value) -> Any:
             return int(value.value)
         return value.value
     if isinstance(value, IdentityValue):
+        return value.key
+    if isinstance(value, CountedNumber):
+        machine.state.counted = True
         return value.key
     if isinstance(value, ObjectValue):
         return _object_key(machine, value)

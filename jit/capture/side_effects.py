@@ -60,6 +60,10 @@ class Effects:
             template = f"{cls}.{name}({', '.join(filter(None, ('{0}', places)))})"
         self.items.append(Effect(target, template, operands))
 
+    def take(self, number: Value) -> None:
+        """A number is taken from a counter: nothing to say but that it is fetched now."""
+        self.items.append(Effect(number, "", ()))
+
     def set_attribute(self, target: Value, name: str, value: Value | None) -> None:
         """Record `target.name = value` (None deletes it)."""
         cls = target.python_type()
@@ -103,8 +107,8 @@ class Effects:
                     text = name + text[len(helper.rstrip(".")) :]
                     break
             lines += emitter.take_lines()
-            parts = [target, *operands]
-            lines.append(_filled(text, parts))
+            if text:
+                lines.append(_filled(text, [target, *operands]))
         return lines
 
 

@@ -129,6 +129,7 @@ class CaptureState:
         self.made_classes: dict[type, Any] = {}  # classes made inside, see values.made_classes
         self.stand_ins: dict[int, Any] = {}  # value -> the object in its place in such a class
         self.written: set[int] = set()  # storages of fakes that were written
+        self.counted = False  # whether a number of a counter from outside is a key
         self.names: dict[str, int] = {}
         self.last_span: Span | None = None  # of the user's frame that was left last
         self.exception: Value | None = None  # what a bare `raise` raises
@@ -320,6 +321,10 @@ class CaptureState:
         meaning = "was its end" if ended else "was there"
         test = "{0} is not <END>" if ended else "{0} is <END> or {0} is <UNKNOWN>"
         self._plain("value", source, test, meaning, END=marks[0], UNKNOWN=marks[1])
+
+    def guard_other(self, source: Source, numbers: frozenset) -> None:
+        """A number that is none of these."""
+        self._plain("value", source, "{0} in <NUMBERS>", "was another number", NUMBERS=numbers)
 
     def guard_key(self, source: Source | None, key: Any, there: bool) -> None:
         """Whether a dict has a key."""

@@ -10,6 +10,7 @@ import _string  # type: ignore[import-not-found]
 import collections
 import enum
 import functools
+import itertools
 import re
 import string
 import struct
@@ -35,6 +36,7 @@ from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.constants import LITERALS, Constant, is_constant
 from minitorch2.jit.capture.values.containers import ContainerObject, native_base
 from minitorch2.jit.capture.values.contexts import MODE_VALUES
+from minitorch2.jit.capture.values.counters import counter
 from minitorch2.jit.capture.values.deques import DequeValue
 from minitorch2.jit.capture.values.exceptions import CaughtValue, ExceptionValue
 from minitorch2.jit.capture.values.functions import (
@@ -336,6 +338,7 @@ MAKERS: dict[type, Any] = {
 }
 for _kind in (*outside.PLAIN, enumerate, zip):
     MAKERS[_kind] = outside.outside_iterator
+MAKERS[itertools.count] = counter
 for _kind in NATIVE_CALLABLES:
     MAKERS[_kind] = _native
 

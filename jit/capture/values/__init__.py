@@ -12,6 +12,7 @@
 - mappings: dicts
 - iterators: iterators over known things, and generators of inlined functions
 - outside: iterators that exist already, looked ahead of
+- counters: itertools.count from outside, whose numbers are keys
 - functions: Python functions, bound methods, native callables, partials
 - instance_dicts: the __dict__ of an instance
 - objects: instances of user classes and nn.Modules

@@ -140,6 +140,30 @@ class IdentityKey(Key):
         return hash(("id", self.owner))
 
 
+class CountedKey(ObjectKey):
+    """A number of a counter from outside: `number` in this call, seen at `ahead` in each."""
+
+    __slots__ = ("ahead", "number")
+
+    def __init__(self, value: Value, ahead: Any, number: int):
+        super().__init__(value)
+        self.ahead, self.number = ahead, number
+
+
+def keep_apart(machine: Machine, key: Any, keys: Any) -> None:
+    """A number of a counter is none of the plain numbers among the keys of a dict or set: guarded.
+    Where it is one, Python goes on."""
+    counted = [key] if type(key) is CountedKey else []
+    plain = [key] if isinstance(key, int | float) else []
+    counted += [other for other in keys if type(other) is CountedKey and plain]
+    if not plain:
+        plain = [other for other in keys if isinstance(other, int | float)]
+    for one in counted if plain else ():
+        if one.number in plain:
+            machine.stop("iterator-argument", "a number of a counter that is a key already")
+        machine.state.guard_other(one.ahead, frozenset(plain))
+
+
 def key_object(key: Any) -> Any:
     """The Python object of a key; NotKnown when there is none during capture."""
     return key.value.known() if isinstance(key, Key) else key

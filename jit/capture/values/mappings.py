@@ -19,6 +19,7 @@ from minitorch2.jit.capture.values.base import (
     native_attribute,
 )
 from minitorch2.jit.capture.values.keys import (
+    keep_apart,
     key_object,
     key_text,
     key_value,
@@ -85,6 +86,8 @@ class DictValue(Value):
 
     def asked(self, machine: Machine, key: Any) -> None:
         """Whether this key is there was looked at."""
+        if machine.state.counted:
+            keep_apart(machine, key, self.entries)
         if not self.complete and key not in self.written:
             machine.state.guard_key(self.source, key, key in self.original)
 
@@ -215,6 +218,8 @@ class DictValue(Value):
         if self.cls is types.MappingProxyType:
             return super().set_item(machine, key, value)
         plain = machine.key(key)
+        if machine.state.counted:
+            keep_apart(machine, plain, self.entries)
         self.entries[plain] = value
         self.written.add(plain)
         machine.state.effects.record(self, "{0}[{1}] = {2}", key, value)

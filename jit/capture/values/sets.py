@@ -19,7 +19,7 @@ from minitorch2.jit.capture.values.base import (
     Value,
     native_attribute,
 )
-from minitorch2.jit.capture.values.keys import Key, key_object, key_text
+from minitorch2.jit.capture.values.keys import Key, keep_apart, key_object, key_text
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
@@ -107,7 +107,10 @@ class SetValue(Value):
         return len(self.keys)
 
     def contains(self, machine: Machine, item: Value) -> bool:
-        return machine.key(item) in self.keys
+        key = machine.key(item)
+        if machine.state.counted:
+            keep_apart(machine, key, self.keys)
+        return key in self.keys
 
     # ---- going through it
 
@@ -197,6 +200,8 @@ class SetValue(Value):
     def add(self, machine: Machine, value: Value) -> None:
         """Put an item in, without a record."""
         key = machine.key(value)
+        if machine.state.counted:
+            keep_apart(machine, key, self.keys)
         self.keys.setdefault(key, value)
         self.order.add(key)
         self.changed = True
