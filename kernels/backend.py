@@ -14,7 +14,7 @@ adds those of the GPU's kernels when somebody wants them, native.py what LLVM ma
 Source: Inductor's compile_fx is the model of the interface.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,16 +30,26 @@ from minitorch2.kernels.executors import Run, executor
 from minitorch2.kernels.gpu import CUDA, emit_cuda, simulated
 from minitorch2.kernels.loop_ir import Kernel
 from minitorch2.kernels.lower.lowering import lower_graph
+from minitorch2.kernels.lower.nests import tensor_type
 from minitorch2.kernels.meter import Meter
 from minitorch2.kernels.native import emit_native
 from minitorch2.kernels.printer import Listing
 from minitorch2.kernels.program_parts import failures_of
-from minitorch2.kernels.runtime.compile import compile_kernels
+from minitorch2.kernels.runtime import chains
+from minitorch2.kernels.runtime.compile import compile_kernel, compile_kernels
+from minitorch2.kernels.schedule.chains import chain
 from minitorch2.kernels.schedule.cost import plan_costs
 from minitorch2.kernels.schedule.fusion import Fusion
 from minitorch2.kernels.schedule.in_place import Taken, take_over
 from minitorch2.kernels.schedule.lifetimes import lifetimes_of
-from minitorch2.kernels.schedule.plan import EagerStep, KernelStep, Plan, ProductStep, build_plan
+from minitorch2.kernels.schedule.plan import (
+    ChainStep,
+    EagerStep,
+    KernelStep,
+    Plan,
+    ProductStep,
+    build_plan,
+)
 from minitorch2.kernels.schedule.program import build_program
 from minitorch2.kernels.schedule.reinplace import reinplace
 from minitorch2.kernels.verify import verify_kernel
@@ -53,7 +63,8 @@ EXECUTORS = ("numba", "python", "loops", "sim")
 class KernelOptions:
     """How a graph is compiled: whether nests are fused, and what runs the kernels.
 
-    `exact` gives eager's bits: what sums up runs as eager does it.
+    `exact` gives eager's bits: what sums up runs as eager does it. `chain` lets products and the
+    kernels between them run unit by unit.
 
     MT2_CUDA=sim turns the executor "numba" into "sim", the simulator of a GPU.
     """
@@ -62,6 +73,7 @@ class KernelOptions:
     executor: str = "numba"
     exact: bool = False
     reinplace: bool = True
+    chain: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +119,10 @@ def compile_graph(
         plain = plan_graph(graph, lowered, fuse=False)[0]
         emit("loops.lowered", unit, listing(plain), graph=graph.name, kernels=kernel_count(plain))
     plan, fusion = plan_graph(graph, lowered, options.fuse, options.reinplace)
+    chained: tuple[str, ...] = ()
+    if options.fuse and options.chain and not options.exact:
+        with phase("loops.fused"):
+            plan, chained = chain(plan)
     taken: tuple[Taken, ...] = ()
     if options.fuse and options.reinplace:
         with phase("loops.fused"):
@@ -116,17 +132,18 @@ def compile_graph(
         again = tuple(map(str, fusion.recomputed))
         placed = tuple(map(str, fusion.reinplaced))
         over = tuple(map(str, taken))
-        notes = refusals + again + placed + over
+        notes = refusals + again + placed + over + chained
         emit("loops.fused", unit, listing(plan, notes), graph=graph.name,
              kernels=kernel_count(plan), refusals=list(refusals), recomputed=list(again),
-             in_place=list(placed), taken=list(over), eager=eager_steps(plan))  # fmt: skip
+             in_place=list(placed), taken=list(over), chained=list(chained),
+             eager=eager_steps(plan))  # fmt: skip
     compiled = generate(graph, plan, options, unit)
     if listening():
         sources = compiled.sources
         emit("kernel.source", unit, sources, graph=graph.name,
              lines={each.name: line_table(each) for each in sources.kernels})  # fmt: skip
         if wants(CUDA):
-            kernels = [step.kernel for step in plan.steps if isinstance(step, KernelStep)]
+            kernels = [step.kernel for step in plan.kernels()]
             emit_cuda(kernels, unit, graph.name, line_table)
         emit_native(sources.kernels, unit, graph.name)
         costs = plan_costs(plan)
@@ -164,6 +181,10 @@ def generate(graph: Graph, plan: Plan, options: KernelOptions, unit: str = "") -
     for name, step in zip(plan.names(), plan.steps, strict=True):
         if isinstance(step, KernelStep):
             run = kernel_run(step.kernel, next(source), options)
+        elif isinstance(step, ChainStep):
+            pairs = zip(step.members, step.places, strict=True)
+            members = [_member(*pair, source, options) for pair in pairs]
+            run = host.chain_of(members, step.whole)
         else:
             run = _other_step(step, options, unit)
         names[name] = meter.counted(name, step, run) if meter is not None else run
@@ -172,6 +193,20 @@ def generate(graph: Graph, plan: Plan, options: KernelOptions, unit: str = "") -
         exec(host_code(text, graph.name), names)
     run_name = identifier("run", graph.name)
     return Compiled(graph, plan, Sources(tuple(sources), text), names[run_name], meter)
+
+
+def _member(
+    step: KernelStep | ProductStep, places: tuple[int, ...], source: Iterator[KernelSource],
+    options: KernelOptions,
+) -> chains.Member:  # fmt: skip
+    """A member of a chain as what runs it."""
+    if isinstance(step, ProductStep):
+        return host.product_member(tensor_type(step.result).dtype.short, places)
+    text = next(source)
+    run = run_by(options.executor, step.kernel, text)
+    native = options.executor == "numba" and config.cuda != "sim"
+    compiled = compile_kernel(text.text, text.signature) if native else None
+    return chains.Launch(run, compiled, places)
 
 
 def _other_step(
@@ -187,7 +222,7 @@ def _other_step(
 
 def kernel_sources(plan: Plan) -> list[KernelSource]:
     """The source of each kernel of a plan, in order."""
-    kernels = [step.kernel for step in plan.steps if isinstance(step, KernelStep)]
+    kernels = [step.kernel for step in plan.kernels()]
     for kernel in kernels:
         verify_kernel(kernel)
     return [generate_source(kernel) for kernel in kernels]
@@ -209,7 +244,7 @@ def run_by(name: str, kernel: Kernel, source: KernelSource) -> Run:
 def listing(plan: Plan, notes: tuple[str, ...] = ()) -> Listing:
     """The steps of a plan as text."""
     steps: list[Any] = []
-    for step in plan.steps:
+    for step in plan.members():
         match step:
             case KernelStep(kernel):
                 steps.append(kernel)
@@ -222,7 +257,7 @@ def listing(plan: Plan, notes: tuple[str, ...] = ()) -> Listing:
 
 def kernel_count(plan: Plan) -> int:
     """How many kernels a plan launches."""
-    return sum(isinstance(step, KernelStep) for step in plan.steps)
+    return sum(1 for _ in plan.kernels())
 
 
 def eager_steps(plan: Plan) -> list[str]:

@@ -23,7 +23,7 @@ from minitorch2.errors import DivisionByZero, IndexOutOfRange, Mt2Error
 from minitorch2.jit.ir.graph import Node, Value, map_values, values_in
 from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.shapes.size_expression import SizeExpression
-from minitorch2.kernels.runtime import built_in, tensor_code
+from minitorch2.kernels.runtime import built_in, chains, tensor_code
 from minitorch2.kernels.runtime import pool as threads
 from minitorch2.kernels.runtime.buffers import flat, pool
 from minitorch2.kernels.runtime.signature import KernelFailure
@@ -94,6 +94,16 @@ def product_step(node: Node) -> Callable[..., None]:
 def product_of(short: str) -> Callable[..., None]:
     """The same for the dtype of that name."""
     return _matmul_16 if short in ("f16", "bf16") else _matmul
+
+
+def product_member(short: str, places: Sequence[int]) -> chains.Product:
+    """The same as a member of a chain."""
+    return chains.Product(short, tuple(places), product_of(short))
+
+
+def chain_of(members: Sequence[chains.Member], whole: bool) -> Callable[..., None]:
+    """A function of what each member is given alone."""
+    return chains.chain(members, whole, pool().take)
 
 
 def _matmul(left: numpy.ndarray, right: numpy.ndarray, result: numpy.ndarray) -> None:
@@ -195,7 +205,7 @@ def failure_error(failure: Failure, index: int) -> Mt2Error:
 def _host_names() -> dict[str, Any]:
     own = (arrays, strided, tensor, laid_out, alias, written, row_major)
     names: dict[str, Any] = {each.__name__: each for each in own}
-    names["empty"] = pool().take
+    names |= {"empty": pool().take, "room": chains.room}
     if threads.supported() and built_in.supported():
         address = threads.code().address
         names["arrays"] = tensor_code.arrays_function(address["arrays"], array_of)

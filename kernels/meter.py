@@ -20,7 +20,13 @@ from minitorch2 import forks
 from minitorch2.artifacts import Origin
 from minitorch2.kernels.executors import Run
 from minitorch2.kernels.schedule.cost import step_cost
-from minitorch2.kernels.schedule.plan import EagerStep, KernelStep, PlanStep, step_origins
+from minitorch2.kernels.schedule.plan import (
+    ChainStep,
+    EagerStep,
+    KernelStep,
+    PlanStep,
+    step_origins,
+)
 
 MILLISECOND = 1_000_000
 
@@ -96,6 +102,8 @@ class Meter:
         """The function that runs a step, counted and timed."""
         tally = Tally(name, step_origins(step), not isinstance(step, EagerStep))
         self.tallies.append(tally)
+        if isinstance(step, ChainStep):
+            return self._chain(tally, step, run)
         if isinstance(step, KernelStep):
             return self._kernel(tally, step, run)
         return self._call(tally, run)
@@ -109,6 +117,28 @@ class Meter:
             run(total, arrays, sizes, numbers, nanoseconds)
             elapsed = perf_counter_ns() - start
             self._add(tally, cost.at(dict(zip(names, sizes, strict=True))), elapsed)
+
+        return launch
+
+    def _chain(self, tally: Tally, step: ChainStep, run: Callable[..., None]) -> Callable:
+        """A chain: what each member is given."""
+        cost = step_cost(step)
+        assert cost is not None
+        kernels = [at for at, each in enumerate(step.members) if isinstance(each, KernelStep)]
+        names = [step.members[at].kernel.sizes for at in kernels]  # type: ignore[union-attr]
+        known = set().union(*names)
+        tally.counted = all(
+            each.symbols() <= known for each in (cost.read, cost.written, cost.flops)
+        )
+
+        def launch(*given: Any) -> None:
+            start = perf_counter_ns()
+            run(*given)
+            elapsed = perf_counter_ns() - start
+            sizes: dict[str, int] = {}
+            for at, own in zip(kernels, names, strict=True):
+                sizes.update(zip(own, given[at][2], strict=True))
+            self._add(tally, cost.at(sizes) if tally.counted else (0, 0, 0), elapsed)
 
         return launch
 

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 
 from minitorch2.artifacts import Origin
 from minitorch2.jit.autodiff.records import Record, node_record, origin_record
-from minitorch2.jit.ir.types import TensorType
 from minitorch2.kernels.codegen.host import host_code, identifier
 from minitorch2.kernels.codegen.source import KernelSource
 from minitorch2.kernels.host import Failure
 from minitorch2.kernels.loop_ir import Check, Kernel, Loop, Reduce, Require, Statement
-from minitorch2.kernels.schedule.plan import KernelStep, ProductStep
+from minitorch2.kernels.lower.nests import tensor_type
+from minitorch2.kernels.schedule.plan import ChainStep, KernelStep, ProductStep
 
 if TYPE_CHECKING:
     from minitorch2.kernels.backend import Compiled
@@ -40,15 +40,22 @@ def part_record(compiled: Compiled) -> Record:
         "plain": compiled.plain,
         "kernels": {},
         "products": {},
+        "chains": {},
         "eager": {},
     }
     for name, step in zip(plan.names(), plan.steps, strict=True):
         if isinstance(step, KernelStep):
             record["kernels"][name] = _kernel_record(step.kernel, next(sources))
         elif isinstance(step, ProductStep):
-            type = step.node.results[0].type
-            assert isinstance(type, TensorType)
-            record["products"][name] = type.dtype.short
+            record["products"][name] = tensor_type(step.result).dtype.short
+        elif isinstance(step, ChainStep):
+            members = [
+                _kernel_record(each.kernel, next(sources))
+                if isinstance(each, KernelStep)
+                else tensor_type(each.result).dtype.short
+                for each in step.members
+            ]
+            record["chains"][name] = [step.whole, list(zip(members, step.places, strict=True))]
         else:
             record["eager"][name] = node_record(step.node)
     return record

@@ -49,7 +49,8 @@ from minitorch2.jit.autodiff.runtime import CompiledProgram, HostFunction
 from minitorch2.jit.ir.graph import Graph
 from minitorch2.kernels import host
 from minitorch2.kernels.runtime import cache as disk
-from minitorch2.kernels.runtime.compile import compile_kernel
+from minitorch2.kernels.runtime import chains
+from minitorch2.kernels.runtime.compile import CompiledKernel, compile_kernel
 from minitorch2.kernels.runtime.machine import cache_bytes, cpu
 from minitorch2.kernels.runtime.signature import KernelSignature
 from minitorch2.ops.table import Op, lookup
@@ -123,6 +124,8 @@ class LoadedGraph(HostFunction):
             names[name] = _kernel_run(kernel, spans)
         for name, short in record["products"].items():
             names[name] = host.product_of(short)
+        for name, (whole, members) in record["chains"].items():
+            names[name] = host.chain_of([_member(*each) for each in members], whole)
         for name, node in record["eager"].items():
             names[name] = host.eager_step(node_from(node, spans))
         exec(marshal.loads(base64.b64decode(record["code"])), names)
@@ -131,13 +134,26 @@ class LoadedGraph(HostFunction):
     @property
     def kernel_count(self) -> int:
         """How many kernels it launches."""
-        return len(self.record["kernels"])
+        inside = [member for _, members in self.record["chains"].values() for member, _ in members]
+        return len(self.record["kernels"]) + sum(not isinstance(each, str) for each in inside)
+
+
+def _kernel(record: Record) -> CompiledKernel:
+    arrays, sizes, scalars, noalias, grain = record["signature"]
+    signature = KernelSignature(tuple(arrays), sizes, tuple(scalars), noalias, grain)
+    return compile_kernel(record["text"], signature)
+
+
+def _member(record: Record | str, places: list[int]) -> chains.Member:
+    """A member of a chain: a kernel, or the dtype of a product."""
+    if isinstance(record, str):
+        return host.product_member(record, places)
+    kernel = _kernel(record)
+    return chains.Launch(kernel.direct(), kernel, tuple(places))
 
 
 def _kernel_run(record: Record, spans: Spans) -> host.Run:
-    arrays, sizes, scalars, noalias, grain = record["signature"]
-    signature = KernelSignature(tuple(arrays), sizes, tuple(scalars), noalias, grain)
-    kernel = compile_kernel(record["text"], signature)
+    kernel = _kernel(record)
     run: Any = kernel.direct()
     failures = [host.Failure(text, origin_from(o, spans)) for text, o in record["failures"]]
     return host.guarded(run, failures) if failures else run

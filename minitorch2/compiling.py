@@ -81,8 +81,8 @@ class CompileOptions:
         """The part that concerns the kernels."""
         from minitorch2.kernels.backend import KernelOptions
 
-        in_place = "reinplace" not in self.disable_passes
-        return KernelOptions(self.fuse, self.executor, self.numerics == "eager", in_place)
+        in_place, chain = (name not in self.disable_passes for name in ("reinplace", "chain"))
+        return KernelOptions(self.fuse, self.executor, self.numerics == "eager", in_place, chain)
 
 
 MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")

@@ -31,7 +31,14 @@ from minitorch2.jit.shapes.size_expression import Size, SizeExpression, Symbol, 
 from minitorch2.kernels.index import Index, constant, product
 from minitorch2.kernels.lower.nests import arguments, shape_of, size_index, tensor_type
 from minitorch2.kernels.schedule.lifetimes import last_uses
-from minitorch2.kernels.schedule.plan import EagerStep, KernelStep, Plan, PlanStep, ProductStep
+from minitorch2.kernels.schedule.plan import (
+    ChainStep,
+    EagerStep,
+    KernelStep,
+    Plan,
+    PlanStep,
+    ProductStep,
+)
 from minitorch2.kernels.schedule.program import HostView, Returned, row_major
 
 
@@ -128,8 +135,8 @@ class _HostWriter:
                 found.append((name, value.type.size))
         return sorted(found, key=lambda pair: len(str(pair[1])))
 
-    def allocate(self, value: Value) -> None:
-        """Memory for a value, unless it lies in an input."""
+    def allocate(self, value: Value, how: str = "empty") -> None:
+        """Memory for a value, unless it lies in an input; or, with "room", what stands for it."""
         if value in self.names:
             return
         self.names[value] = identifier("v", value.id)
@@ -140,42 +147,31 @@ class _HostWriter:
         if _is_row_major(layout.shape, layout.strides):
             self.shaped.add(value)
             shape = layout.shape
-        self.line(f"{self.names[value]} = empty({tuple_text(shape)}, {element.short}, "
+        self.line(f"{self.names[value]} = {how}({tuple_text(shape)}, {element.short}, "
                   f"{size * element.itemsize})")  # fmt: skip
 
     def step(self, name: str, step: PlanStep) -> None:
         match step:
-            case KernelStep():
-                self.kernel(step)
-            case ProductStep(node, result):
-                self.allocate(result)
-                left, right = arguments(node)
-                self.product(name, left, right, result)
+            case KernelStep() | ProductStep():
+                callee = step.kernel.name if isinstance(step, KernelStep) else name
+                self.line(callee + self.arguments(step))
+            case ChainStep(members, inside):
+                for value in inside:
+                    self.allocate(value, "room")
+                self.line(f"{name}({', '.join(map(self.arguments, members))})")
             case EagerStep(node):
                 self.eager(name, node)
 
-    def product(self, name: str, left: Value, right: Value, result: Value) -> None:
-        """Call matmul; many products with one matrix become one product of all their rows."""
-        views = [self.program.host_view(value) for value in (left, right, result)]
-        a, b, c = (view for view in views if view is not None)
-        if len(a.shape) > 2 and len(b.shape) == 2:
-            a, c = _rows_merged(a, c)
-        self.line(f"{name}({self.strided(a)}, {self.strided(b)}, {self.strided(c)})")
-
-    def kernel(self, step: KernelStep) -> None:
-        """Launch a kernel; the comment names the op that each result comes from."""
+    def arguments(self, step: KernelStep | ProductStep) -> str:
+        """What a step is given, in parentheses; its results get memory."""
+        if isinstance(step, ProductStep):
+            self.allocate(step.result)
+            return self.product(step)
         for value in step.buffers:
             self.allocate(value)
         for result, operand in step.takes:
             self.take(result, operand)
-        extent = step.kernel.parallel_extent
-        total = constant(1) if extent is None else extent
-        arrays = tuple_text([self.names[value] for value in step.buffers])
-        numbers = tuple_text([self.names[value] for value in step.scalars])
-        sizes = tuple_text(step.kernel.sizes)
-        cost = f"{float(number) / 10:g}" if (number := step.cost.as_int()) is not None else (
-            f"({step.cost}) / 10")  # fmt: skip
-        self.line(f"{step.kernel.name}({total}, {arrays}, {sizes}, {numbers}, {cost})")
+        return self.kernel(step)
 
     def take(self, result: Value, operand: Value) -> None:
         """A result is the array of an operand that nobody reads afterwards."""
@@ -183,6 +179,26 @@ class _HostWriter:
         self.alive.add(result)
         self.shaped |= {result} if operand in self.shaped else set()
         self.line(f"{self.names[result]} = {self.names[operand]}")
+
+    def product(self, step: ProductStep) -> str:
+        """The operands of matmul; many products with one matrix are one of all their rows."""
+        values = (*arguments(step.node), step.result)
+        views = [self.program.host_view(value) for value in values]
+        a, b, c = (view for view in views if view is not None)
+        if len(a.shape) > 2 and len(b.shape) == 2:
+            a, c = _rows_merged(a, c)
+        return f"({self.strided(a)}, {self.strided(b)}, {self.strided(c)})"
+
+    def kernel(self, step: KernelStep) -> str:
+        """What a kernel is launched with."""
+        extent = step.kernel.parallel_extent
+        total = constant(1) if extent is None else extent
+        arrays = tuple_text([self.names[value] for value in step.buffers])
+        numbers = tuple_text([self.names[value] for value in step.scalars])
+        sizes = tuple_text(step.kernel.sizes)
+        cost = f"{float(number) / 10:g}" if (number := step.cost.as_int()) is not None else (
+            f"({step.cost}) / 10")  # fmt: skip
+        return f"({total}, {arrays}, {sizes}, {numbers}, {cost})"
 
     def eager(self, name: str, node: Node) -> None:
         """Run a node through the dispatcher; its results are copied to row-major memory."""

@@ -29,6 +29,8 @@ Files, in reading order:
 - tiles.py       what the inner loops of products and of other convolutions share
 - product_code.py  the inner loops of matrix products
 - products.py    matrix products: which kernel, cut into pieces
+- chain_code.py  several kernels in one launch, unit by unit: the loop
+- chains.py      the same: which units, whose memory, the launch
 - channel_code.py  the inner loops of convolutions with many
 - channel_plans.py  what a unit of their work copies, and its tiles
 - channel_convolutions.py  their launches

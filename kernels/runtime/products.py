@@ -21,6 +21,8 @@ Source: numpy's matmul (numpy/_core/src/umath/matmul.c.src), for when it calls B
 
 import ctypes
 import math
+import operator
+from dataclasses import dataclass
 from functools import cache, lru_cache
 
 import numpy as np
@@ -42,6 +44,7 @@ MOST_PIECES = 32
 UNIT = 16  # pieces begin at multiples of it
 # Our own kernel: the least multiplications, rows and terms; the most terms in one stretch.
 LEAST_OWN, LEAST_ROWS, LEAST_TERMS, MOST_TERMS = 1_000_000, 32, 16, 800
+MOST_COLUMNS = 512  # of a piece in a chain: what is laid out of them stays in the cache
 PLAIN, TRANSPOSED = 111, 112
 GEMM = {"f": ("cblas_sgemm", "gemm_f32", "f32"), "d": ("cblas_dgemm", "gemm_f64", "f64")}
 NAMES = ("scipy_{}64_", "{}64_")  # the names of functions that take 64-bit sizes
@@ -116,16 +119,24 @@ def _pieces(shapes: Shapes, strides: Shapes) -> np.ndarray:
 
 
 @cache
-def own(short: str) -> Launch | None:
-    """The launch of product_code.py's kernel; None where there is none for this CPU."""
+def own_address(short: str) -> int | None:
+    """The address of product_code.py's kernel; None where there is none for this CPU."""
     made = shape()
     if made is None or not threads.supported():
         return None
     name = f"product_{short}"
     sources = [convolution_code, tiles, product_code]
-    address = kernel_addresses(
-        lambda: ProductCode(made, short), sources, f"{name}, {made}", [name]
-    )[name]
+    return kernel_addresses(lambda: ProductCode(made, short), sources, f"{name}, {made}", [name])[
+        name
+    ]
+
+
+@cache
+def own(short: str) -> Launch | None:
+    """Its launch."""
+    address = own_address(short)
+    if address is None:
+        return None
     numbers = len(product_code.PRODUCT) - product_code.PRODUCT.index("k")
     return direct(address, KernelSignature((short, short, short, "i64"), sizes=numbers))
 
@@ -170,13 +181,17 @@ def _multiply_own(
     columns = 2 * made.lanes(GEMM[a.dtype.char][2])
     shapes, strides = (a.shape, b.shape, out.shape), (a.strides, b.strides, out.strides)
     pieces, high, wide = _own_pieces(shapes, strides, columns)
-    k = a.shape[-1]
+    numbers = _own_numbers(a.shape[-1], rows, high, wide)
+    cost = a.size * b.shape[-1] * NANOSECONDS_A_MULTIPLICATION / len(pieces)
+    launch(len(pieces), (a, b, out, pieces), numbers, (), cost)
+
+
+def _own_numbers(k: int, rows: tuple[int, ...], high: int, wide: int) -> tuple[int, ...]:
+    """What our kernel takes after its arrays: terms, steps, the largest piece."""
     together = -(-k // -(-k // MOST_TERMS))
     a_steps = (rows[0], 1) if rows[3] == PLAIN else (1, rows[0])
     b_steps = (rows[1], 1) if rows[4] == PLAIN else (1, rows[1])
-    numbers = (k, together, *a_steps, *b_steps, rows[2], high, wide)
-    cost = a.size * b.shape[-1] * NANOSECONDS_A_MULTIPLICATION / len(pieces)
-    launch(len(pieces), (a, b, out, pieces), numbers, (), cost)
+    return (k, together, *a_steps, *b_steps, rows[2], high, wide)
 
 
 def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> bool:
@@ -199,3 +214,58 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> bool:
     with blas.one_thread():
         launch(len(pieces), (a, b, out, pieces), (address, a.shape[-1], *layout), (), cost)
     return True
+
+
+# As a member of a chain.
+
+
+@dataclass(frozen=True, slots=True)
+class Piecewise:
+    """A batch of products for chains.py: the kernel, its pieces (as many for each unit), and what
+    it takes after its arrays."""
+
+    address: int
+    pieces: np.ndarray
+    numbers: tuple[int, ...]
+    by_blas: bool
+
+
+def piecewise(a: np.ndarray, b: np.ndarray, out: np.ndarray, units: int) -> Piecewise | None:
+    """a @ b cut into units of rows, by the kernel that `multiply` uses; None if it has none."""
+    kind = a.dtype.char
+    if kind not in GEMM or b.dtype.char != kind or out.dtype.char != kind:
+        return None
+    (*batch, m, k), n, made = a.shape, b.shape[-1], shape()
+    matrices = math.prod(batch)
+    layout = _layout((a.shape, b.shape, out.shape), (a.strides, b.strides, out.strides), a.itemsize)
+    found = gemm(kind)
+    if found is None or layout is None or units % matrices or m * matrices % units:
+        return None
+    address = own_address(GEMM[kind][2])
+    lanes = made.lanes(GEMM[kind][2]) if made else 1
+    mine = address is not None and _pays(matrices, m, k, n, lanes)
+    high, wide = m * matrices // units, n
+    if mine and n > MOST_COLUMNS:
+        wide = MOST_COLUMNS
+    pieces = _unit_pieces(batch, (a.strides, b.strides, out.strides), (m, n), (high, wide))
+    if mine:
+        assert address is not None
+        return Piecewise(address, pieces, _own_numbers(k, layout, high, wide), False)
+    inside = threads.code().address[GEMM[kind][1]]
+    return Piecewise(inside, pieces, (found[0], k, *layout), True)
+
+
+def _unit_pieces(
+    batch: list[int], strides: Shapes, sizes: tuple[int, int], most: tuple[int, int]
+) -> np.ndarray:
+    """Where each piece begins and its size: matrix by matrix, rows by rows, columns by columns."""
+    (m, n), (high, wide), (a, b, c) = sizes, most, strides
+    found = []
+    for place in np.ndindex(*batch):
+        starts = [sum(map(operator.mul, place, steps)) for steps in strides]
+        found += [
+            (starts[0] + i * a[-2], starts[1] + j * b[-1], starts[2] + i * c[-2] + j * c[-1],
+             high, min(wide, n - j))
+            for i in range(0, m, high) for j in range(0, n, wide)
+        ]  # fmt: skip
+    return np.array(found, np.int64)

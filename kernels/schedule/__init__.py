@@ -17,6 +17,7 @@ split_loops.py  innermost loops cut where their indices change
 loops.py     loops collapsed and made parallel
 gpu.py       the same loops dealt to a GPU's blocks, warps, threads and vectors
 plan.py      the steps of the whole graph
+chains.py    batched products and the kernels between them as one step
 in_place.py  results in the memory of operands that die
 lifetimes.py  when each value has memory, and whose memory it takes
 cost.py      what each step must move and compute

@@ -40,6 +40,7 @@ from minitorch2.kernels.loop_ir import (
 )
 from minitorch2.kernels.lower.nests import arguments, shape_of, tensor_type
 from minitorch2.kernels.schedule.plan import (
+    ChainStep,
     KernelStep,
     Plan,
     PlanStep,
@@ -109,6 +110,8 @@ def step_cost(step: PlanStep) -> Cost | None:
     """The cost of one launch; None where the dispatcher decides what runs."""
     if isinstance(step, KernelStep):
         return kernel_cost(step.kernel)
+    if isinstance(step, ChainStep):
+        return _chain_cost(step)
     if not isinstance(step, ProductStep):
         return None
     left, right = arguments(step.node)
@@ -117,6 +120,21 @@ def step_cost(step: PlanStep) -> Cost | None:
              for value in (left, right)]  # fmt: skip
     written = result * tensor_type(step.result).dtype.itemsize
     return Cost(sizes[0] + sizes[1], written, result * shape_of(left)[-1] * 2)
+
+
+def _chain_cost(step: ChainStep) -> Cost:
+    """The members' flops, and their bytes but for those that stay inside."""
+    read, written, flops = NOTHING, NOTHING, NOTHING
+    for member in step.members:
+        cost = step_cost(member)
+        assert cost is not None
+        values = [value for value in member.uses() if value in step.inside]
+        sizes = {v: product(shape_of(v)) * tensor_type(v).dtype.itemsize for v in values}
+        made = member.makes if isinstance(member, KernelStep) else (member.result,)
+        written += cost.written - sum((sizes[v] for v in values if v in made), NOTHING)
+        read += cost.read - sum((sizes[v] for v in values if v not in made), NOTHING)
+        flops += cost.flops
+    return Cost(read, written, flops)
 
 
 def kernel_cost(kernel: Kernel) -> Cost:

@@ -1,4 +1,4 @@
-"""The whole graph as a list of steps: kernels, matrix products, eager calls.
+"""The whole graph as a list of steps: kernels, matrix products, eager calls, chains of those.
 
 In: a Program and its groups. Out: a Plan: steps in order, each with the values it reads and writes.
 Memory follows from it: a value gets memory when its step begins and gives it back after the last
@@ -71,7 +71,27 @@ class EagerStep:
         return (*self.roots, *self.node.results)
 
 
-PlanStep = KernelStep | ProductStep | EagerStep
+@dataclass(frozen=True, slots=True)
+class ChainStep:
+    """Run some steps together, unit by unit: see chains.py.
+
+    What is `inside` only members touch, and there is no memory for all of it. `places` says for
+    each array that a member is given which of these values it is, -1 for others. `whole`: a unit
+    is a whole matrix of each value.
+    """
+
+    members: tuple[KernelStep | ProductStep, ...]
+    inside: tuple[Value, ...]
+    places: tuple[tuple[int, ...], ...]
+    whole: bool
+
+    def uses(self) -> tuple[Value, ...]:
+        """The values whose memory it touches."""
+        touched = dict.fromkeys(value for each in self.members for value in each.uses())
+        return tuple(value for value in touched if value not in self.inside)
+
+
+PlanStep = KernelStep | ProductStep | EagerStep | ChainStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +103,29 @@ class Plan:
 
     def names(self) -> tuple[str, ...]:
         """What the host function calls each step: its kernel's name, matmul_0, eager_0, ..."""
-        numbers = {"matmul": count(), "eager": count()}
+        numbers = {"matmul": count(), "eager": count(), "chain": count()}
         return tuple(_name(step, numbers) for step in self.steps)
+
+    def members(self) -> Iterator[KernelStep | ProductStep | EagerStep]:
+        """The steps in order, with those of a chain in its place."""
+        for step in self.steps:
+            if isinstance(step, ChainStep):
+                yield from step.members
+            else:
+                yield step
+
+    def kernels(self) -> Iterator[KernelStep]:
+        """The launches of kernels in order, those in chains too."""
+        return (step for step in self.members() if isinstance(step, KernelStep))
+
+
+STEMS = {ProductStep: "matmul", EagerStep: "eager", ChainStep: "chain"}
 
 
 def _name(step: PlanStep, numbers: "dict[str, count[int]]") -> str:
     if isinstance(step, KernelStep):
         return step.kernel.name
-    stem = "matmul" if isinstance(step, ProductStep) else "eager"
+    stem = STEMS[type(step)]
     return f"{stem}_{next(numbers[stem])}"
 
 
@@ -178,4 +213,6 @@ def step_origins(step: PlanStep) -> Origin:
     """The user lines a step comes from."""
     if isinstance(step, KernelStep):
         return Origin.union([each.origin for each in step.kernel.body], "fusion")
+    if isinstance(step, ChainStep):
+        return Origin.union([step_origins(each) for each in step.members], "chain")
     return step.node.origin or Origin()
