@@ -27,7 +27,6 @@ from minitorch2.cli.stages import STAGES, matching, nearest
 from minitorch2.kernels.gpu import CUDA
 from minitorch2.kernels.native import ASSEMBLY, LLVM
 
-STDOUT = ("-", "<stdout>", "/dev/stdout")
 UNFIT = 2  # the exit code where nothing fits what was asked for
 LESS = (
     "To see less: mt2 explain --list SCRIPT names the stages, --stage NAME shows only one, "
@@ -97,7 +96,7 @@ def explain(
     place = _checked_place(line, script)
     output = sys.stdout
     collector = Collector()
-    apart = ir or (json_file is not None and json_file.name in STDOUT)
+    apart = ir or (json_file is not None and _is_stdout(json_file))
     aside = contextlib.redirect_stdout(sys.stderr) if apart else contextlib.nullcontext()
     with aside, subscribe(collector, also=_costly(stages, llvm, asm, device)):
         outcome = run_script(script, arguments, as_torch)
@@ -138,6 +137,11 @@ def _costly(stages: tuple[str, ...], llvm: bool, asm: bool, device: str) -> list
     asked = {LLVM: llvm, ASSEMBLY: asm, CUDA: device == "cuda"}
     named = {stage for query in stages for stage in asked if query in (stage, stage[7:])}
     return ["runtime.launches", *(stage for stage in asked if asked[stage] or stage in named)]
+
+
+def _is_stdout(file: TextIO) -> bool:
+    """Whether a file is what standard output writes to, whatever it was called by."""
+    return os.path.sameopenfile(file.fileno(), sys.stdout.fileno())
 
 
 def _checked_place(line: str | None, script: str) -> Place | None:

@@ -21,7 +21,7 @@ import select
 import sys
 import traceback
 import types
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from minitorch2.compat import install_as_torch
 
@@ -34,7 +34,8 @@ BROKEN_PIPE = 128 + 13  # by SIGPIPE
 class Outcome:
     """How a script ended: 'finished', 'exited', 'raised', 'interrupted' or 'pipe closed'.
 
-    `said`: what was raised, in one line, with the script's own line.
+    `in_child`: it ended in a process that the script forked. `said`: what was raised, in one line,
+    with the script's own line.
     """
 
     code: int
@@ -51,9 +52,7 @@ def run_script(script: str, arguments: tuple[str, ...], as_torch: bool = True) -
     process = os.getpid()
     path = STDIN if script == "-" else os.path.abspath(script)
     outcome = _run(path, [script, *arguments])
-    if os.getpid() == process:
-        return outcome
-    return Outcome(outcome.code, outcome.ending, outcome.detail, in_child=True)
+    return replace(outcome, in_child=os.getpid() != process)
 
 
 def _run(path: str, argv: list[str]) -> Outcome:

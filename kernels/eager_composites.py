@@ -19,7 +19,7 @@ from typing import Any
 from minitorch2 import forks
 from minitorch2.artifacts import Origin, muted
 from minitorch2.dispatch import origin_scope, state
-from minitorch2.errors import KernelError, Mt2Error, VerificationError
+from minitorch2.errors import Mt2Error, is_refusal
 from minitorch2.garbage import rarely_collected
 from minitorch2.jit.autodiff.runtime import CompiledProgram, GraphFailed
 from minitorch2.jit.ir.graph import Graph, GraphBuilder
@@ -63,9 +63,9 @@ def program(op: Op, args: tuple, tensors: list[Tensor], recorded: bool = True) -
                 if _counts[op.name] > MOST:
                     return None
                 _runs[key] = _runner(op, _compiled(op, graph, flags), len(graph.outputs))
-        except (VerificationError, KernelError):
-            raise
-        except Mt2Error:  # a call that the row refuses, in words that its steps know better
+        except Mt2Error as error:  # a call that the row refuses, in words its steps know better
+            if not is_refusal(error):
+                raise
             return None
         return _runs[key]
 

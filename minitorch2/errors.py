@@ -238,6 +238,14 @@ class KernelError(CompileError):
     code = "MT2-0805"
 
 
+FAULTS = (VerificationError, KernelError)  # what no program of a user's causes
+
+
+def is_refusal(error: BaseException) -> bool:
+    """Whether the compiler says that it cannot carry a program out, which then runs op by op."""
+    return isinstance(error, Mt2Error) and not isinstance(error, FAULTS)
+
+
 class BackendCompilerFailed(CompileError):
     """A backend of the user's own failed, or gave something else than a backend gives."""
 

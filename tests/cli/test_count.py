@@ -1,5 +1,6 @@
 """mt2 count: the table of what was captured, and that of the project's own small programs."""
 
+import fcntl
 import json
 import time
 
@@ -82,18 +83,25 @@ def test_nothing_to_count(tmp_path):
 
 def test_a_script_that_does_not_end_is_stopped_with_what_it_started(tmp_path):
     """What was counted before stays."""
-    mark = tmp_path / "mark"
+    held = tmp_path / "held"
     (tmp_path / "slow.py").write_text(
-        "import pathlib, time\n"
+        "import fcntl, signal\n"
         "def case_a(): pass\n"
         "def case_b():\n"
-        "    for n in range(1000):\n"
-        f"        pathlib.Path({str(mark)!r}).write_text(str(n))\n"
-        "        time.sleep(0.1)\n"
+        f"    fcntl.flock(open({str(held)!r}, 'w'), fcntl.LOCK_EX)\n"
+        "    while True: signal.pause()\n"
     )
-    done = mt2("count", tmp_path, "--call", "case_*", "--timeout", 8)
-    assert done.returncode == 1, done.stderr
-    assert "slow.py:case_a" in done.stdout and "ran longer than 8 s" in done.stdout
-    before = mark.read_text()
-    time.sleep(0.5)
-    assert mark.read_text() == before
+    for seconds in (3, 12, 48):  # more where a process is slow to start
+        done = mt2("count", tmp_path, "--call", "case_*", "--timeout", seconds)
+        assert done.returncode == 1, done.stderr
+        assert f"ran longer than {seconds} s" in done.stdout
+        if held.exists():
+            break
+    assert "slow.py:case_a" in done.stdout
+    with open(held) as file:
+        for _ in range(600):
+            try:  # whoever held it is gone
+                return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(0.1)
+    raise AssertionError("what the script started goes on")

@@ -110,7 +110,7 @@ def test_graphs_of_a_stage_that_is_not_there(script):
     assert "Nothing here fits" in done.stderr and "capture.graph" in done.stderr
 
 
-@pytest.mark.parametrize("name", ["-", "/dev/stdout"])
+@pytest.mark.parametrize("name", ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 def test_json_into_a_pipe_is_json_alone(script, name):
     """What the script prints goes to stderr."""
     done = mt2("explain", "--json", name, script, "three")
