@@ -50,9 +50,11 @@ from minitorch2.jit.capture.values.sequences import TupleValue
 from minitorch2.jit.capture.wrapping import OWN_TABLES
 from minitorch2.jit.guards import GuardSet
 from minitorch2.nn.module import Module
+from minitorch2.storages import births, count_births
 from minitorch2.tensors import Tensor
 
 _MODES = ("grad_enabled", "inference", "autocast")  # of dispatch.state, and what calls leave there
+_BIRTHS = "births"  # whether tensors that are made are inference tensors
 
 LIBRARIES = ("minitorch2.", "numpy.")
 ENTERED = ("minitorch2.nn.", "minitorch2.optim.")
@@ -169,7 +171,8 @@ class Attempt:
         if self.resume:
             emitter.raised = self.machine.raised_at
         text = emitter.finish(
-            result, dict(zip(_MODES, zip(before, after, strict=True), strict=True))
+            result,
+            dict(zip((*_MODES, _BIRTHS), zip(before, after, strict=True), strict=True)),
         )
         self._check_generators(emitter)
         for size_guard in state.environment.guards:
@@ -312,12 +315,13 @@ def _internal(error: Exception) -> GraphBreak:
 
 
 def _modes() -> tuple:
-    return tuple(getattr(dispatch.state, name) for name in _MODES)
+    return (*(getattr(dispatch.state, name) for name in _MODES), births.inference)
 
 
 def _set_modes(modes: tuple) -> None:
-    for name, mode in zip(_MODES, modes, strict=True):
+    for name, mode in zip(_MODES, modes[:-1], strict=True):
         setattr(dispatch.state, name, mode)
+    count_births(modes[-1])
 
 
 def _raised_text(error: Value) -> str:

@@ -49,6 +49,8 @@ from minitorch2.jit.capture.values.sequences import ListValue, TupleValue
 from minitorch2.jit.capture.values.tensors import TensorValue
 from minitorch2.jit.guards import FunctionWriter, signature_text
 from minitorch2.jit.shapes.symbolic_size import SymbolicSize, as_size
+from minitorch2.ops.derived_methods import is_inference
+from minitorch2.storages import NO_VERSION, count_births
 from minitorch2.tensors import Tensor
 
 PLAIN = (int, float, bool, str, bytes, type(None))
@@ -396,7 +398,9 @@ class Emitter:
             returned = self.value(result)
         body += self.take_lines()
         for name, (before, after) in modes.items():
-            if before != after:
+            if before != after and name == "births":
+                body.append(f"{self.object(count_births, 'count_births')}({after})")
+            elif before != after:
                 state = self.object(dispatch_state, "STATE")
                 body.append(f"{state}.{name} = {self.object(after, name)}")
         inputs = [self._input(item) for item in self.state.inputs]
@@ -405,12 +409,21 @@ class Emitter:
             run = f"{self.compiled}("
             if modes["autocast"][0] is not None:  # the casts are in the graph
                 run = f"{self.object(without_autocast, 'without_autocast')}({self.compiled}, "
-            body.insert(0, f"{prefix}{run}[{', '.join(inputs)}])")
+            after = [] if modes["births"][0] else self._inference_tensors()
+            body[:0] = [f"{prefix}{run}[{', '.join(inputs)}])", *after]
         guards = self.state.guards
         lines = [f"def call({signature_text(guards.positional, guards.keywords)}):"]
         lines += [f"    {line}" for line in [*self.prelude, *body, f"return {returned}"]]
         self.declare_outputs()
         return "\n".join([*lines, ""])
+
+    def _inference_tensors(self) -> list[str]:
+        """Outputs that were made in an inference mode which the graph knows nothing of."""
+        given = {id(item.fake.storage) for item in self.state.inputs if item.fake is not None}
+        made = [index for index, fake in enumerate(self.outputs)
+                if is_inference(fake) and id(fake.storage) not in given]  # fmt: skip
+        none = self.object(NO_VERSION, "NO_VERSION") if made else ""
+        return [f"{self.out}[{index}].storage.version = {none}" for index in made]
 
     def _input(self, item: InputTensor) -> str:
         """What is handed to the graph: a float that varies goes in as a 0-d tensor."""

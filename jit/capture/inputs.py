@@ -26,6 +26,7 @@ from minitorch2.jit.ir.types import ScalarType
 from minitorch2.jit.shapes.environment import SizeGuard
 from minitorch2.jit.shapes.symbolic_size import SymbolicSize, as_size
 from minitorch2.layouts import Layout, contiguous_strides
+from minitorch2.ops.derived_methods import is_inference
 from minitorch2.ops.table import lookup
 from minitorch2.size_marks import dynamic_sizes, static_sizes
 from minitorch2.tensors import Tensor, fake_tensor, is_fake
@@ -60,6 +61,8 @@ class Inputs:
             for place, (low, high) in dynamic_sizes(object).items():
                 if place in free and (low, high) != (2, None):
                     state.guard_size_between(source, place, low, high)
+            if is_inference(object):
+                state.guard_inference(source)
         fake = self._fake_of(object, free)
         strides = tuple(fake.layout.strides)
         whole = strides == contiguous_strides(tuple(fake.layout.shape)) if not free else True
@@ -93,6 +96,8 @@ class Inputs:
         )
         strides = contiguous_strides(shape) if free else tuple(layout.strides)
         fake = fake_tensor(shape, object.dtype, Layout(shape, strides, 0), object.device)
+        if is_inference(object):
+            fake.storage.version = object.storage.version
         if object.requires_grad:
             fake.requires_grad = True
             if not object.is_leaf:

@@ -28,6 +28,7 @@ from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.shapes.symbolic_size import as_size
 from minitorch2.ops.table import INPLACE, Op
 from minitorch2.random import Generator
+from minitorch2.storages import NO_VERSION, births
 from minitorch2.tensors import Tensor, is_fake
 
 
@@ -57,6 +58,9 @@ class CaptureMode(dispatch.Mode):
         if op.effects == "data_dependent":
             raise GraphBreak("data-dependent", f"{op.name}(), whose result has an unknown size")
         args = tuple(self._fake(argument) for argument in args)
+        if op.effects == "random" and (state.seeded is not None or _generator(args) is not None):
+            with self:  # as what it is made of, numbers of a seed and a counter
+                return op.decomp(*args)
         with self.below:
             result = dispatch.call(op, args)
         fakes = tuple(result) if isinstance(result, (tuple, list)) else (result,)
@@ -72,10 +76,20 @@ class CaptureMode(dispatch.Mode):
         values = tuple(state.builder.value(tensor_type(fake)) for fake in fakes)
         node = Node(op.name, plain, values, dispatch.state.grad_enabled, dispatch.current_origin())
         state.builder.nodes.append(node)
+        if births.inference:
+            _born(fakes, args)
         for fake, value in zip(fakes, values, strict=True):
             if id(fake) not in state.graph_values:
                 self.name(fake, value)
         return result
+
+    def take_counters(self, count: Any, generator: Generator | None) -> tuple[Any, Any]:
+        """The seed and the first counter of numbers of a generator that is followed here."""
+        state = self.state
+        known = state.seeded if generator is None else state.by_id.get(id(generator))
+        if known is None:
+            raise GraphBreak("random-generator", "random numbers outside of an operation")
+        return known.take(state, count)
 
     def name(self, fake: Tensor, value: GraphValue) -> None:
         """From now on `fake` stands for `value` of the graph."""
@@ -97,8 +111,6 @@ class CaptureMode(dispatch.Mode):
             return self.lift(argument)
         if type(argument) in (tuple, list):
             return tuple(self._fake(item) for item in argument)
-        if isinstance(argument, Generator):
-            raise GraphBreak("random-generator", "an operation with its own generator")
         return argument
 
     def _plain(self, argument: Any) -> Any:
@@ -111,6 +123,18 @@ class CaptureMode(dispatch.Mode):
         if isinstance(argument, slice):
             raise GraphBreak("internal", "a slice among the arguments of an operation")
         return argument
+
+
+def _born(fakes: tuple[Tensor, ...], args: tuple) -> None:
+    """Memory made in inference mode has no version (Note [Inference tensors])."""
+    known = {id(given.storage) for given in args if isinstance(given, Tensor)}
+    for fake in fakes:
+        if id(fake.storage) not in known:
+            fake.storage.version = NO_VERSION
+
+
+def _generator(args: tuple) -> Generator | None:
+    return next((argument for argument in args if isinstance(argument, Generator)), None)
 
 
 def _written(op: Op, args: tuple) -> list[Tensor]:

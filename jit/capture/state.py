@@ -129,6 +129,7 @@ class CaptureState:
         self.made_classes: dict[type, Any] = {}  # classes made inside, see values.made_classes
         self.stand_ins: dict[int, Any] = {}  # value -> the object in its place in such a class
         self.written: set[int] = set()  # storages of fakes that were written
+        self.seeded: Any = None  # the default generator, once it was seeded here
         self.counted = False  # whether a number of a counter from outside is a key
         self.names: dict[str, int] = {}
         self.last_span: Span | None = None  # of the user's frame that was left last
@@ -314,6 +315,11 @@ class CaptureState:
     def guard_order(self, source: Source | None, items: list) -> None:
         """The items of a set in the order in which it is gone through."""
         self._plain("keys", source, "list({0}) != <ITEMS>", "had another order", ITEMS=items)
+
+    def guard_inference(self, source: Source) -> None:
+        """A tensor without a version (Note [Inference tensors])."""
+        self._plain("value", source, "{0}.storage.version == {0}.storage.version",
+                    "was an inference tensor")  # fmt: skip
 
     def guard_end(self, source: Source, ended: bool, marks: tuple[Any, Any]) -> None:
         """Whether an iterator has an item at a place; `marks` say that it has none, or that nobody

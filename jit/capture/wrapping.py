@@ -54,6 +54,7 @@ from minitorch2.jit.capture.values.objects import (
     OpaqueValue,
     is_user_class,
 )
+from minitorch2.jit.capture.values.random_states import random_state
 from minitorch2.jit.capture.values.sequences import (
     ListValue,
     SliceValue,
@@ -62,6 +63,7 @@ from minitorch2.jit.capture.values.sequences import (
 )
 from minitorch2.jit.capture.values.sets import SetValue
 from minitorch2.jit.shapes.symbolic_size import SymbolicSize
+from minitorch2.random import Generator
 from minitorch2.tensors import Size, Tensor
 
 if TYPE_CHECKING:
@@ -339,6 +341,7 @@ MAKERS: dict[type, Any] = {
 for _kind in (*outside.PLAIN, enumerate, zip):
     MAKERS[_kind] = outside.outside_iterator
 MAKERS[itertools.count] = counter
+MAKERS[Generator] = random_state
 for _kind in NATIVE_CALLABLES:
     MAKERS[_kind] = _native
 

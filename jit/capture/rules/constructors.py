@@ -38,6 +38,7 @@ from minitorch2.jit.capture.values.locks import LockValue
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.namespaces import CellValue
 from minitorch2.jit.capture.values.objects import ObjectValue
+from minitorch2.jit.capture.values.random_states import new_generator
 from minitorch2.jit.capture.values.sequences import (
     ListValue,
     SliceValue,
@@ -46,6 +47,7 @@ from minitorch2.jit.capture.values.sequences import (
 from minitorch2.jit.capture.values.sets import SetValue
 from minitorch2.jit.capture.values.tensors import TensorValue
 from minitorch2.jit.capture.values.weak import weak_reference
+from minitorch2.random import Generator
 from minitorch2.tensors import Size, Tensor
 
 if TYPE_CHECKING:
@@ -307,6 +309,7 @@ CLASS_RULES: dict[type, Rule] = {
     classmethod: descriptor(classmethod),
     super: _super,
     Tensor: _tensor,
+    Generator: new_generator,
     **{cls: _leaf(cls) for cls in LEAVES},
     typing.TypeVar: _type_variable,
     range: _range,

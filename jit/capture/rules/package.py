@@ -22,6 +22,7 @@ from minitorch2.jit.capture.values.floats import lowered_operands
 from minitorch2.jit.capture.values.namespaces import is_foreign
 from minitorch2.jit.capture.values.natives import NativeObject
 from minitorch2.jit.capture.values.objects import ObjectValue
+from minitorch2.jit.capture.values.random_states import manual_seed
 from minitorch2.jit.capture.values.tensors import NUMBERS, TensorValue, check_method
 from minitorch2.tensors import Tensor
 
@@ -240,7 +241,7 @@ BY_NAME: dict[str, Rule] = {
     "is_compiling": _is_compiling,
     "is_tensor": _is_tensor,
     "tensor": _tensor,
-    "manual_seed": stopping("random-generator"),
+    "manual_seed": manual_seed,
     "set_default_dtype": stopping("input-output"),
     "save": stopping("input-output"),
     "load": stopping("input-output"),

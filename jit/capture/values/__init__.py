@@ -18,6 +18,7 @@
 - objects: instances of user classes and nn.Modules
 - containers: instances of user classes that extend list, dict and the like
 - natives: objects of native classes that capture runs for real, arrays of numpy among them
+- random_states: generators of random numbers
 - weak: weak references, and classes whose instances tell when they are freed
 - classes: classes, and what calling one makes; super()
 - made_classes: classes that the function makes itself, and the descriptors in them

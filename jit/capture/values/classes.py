@@ -12,7 +12,6 @@ import enum
 import types
 from typing import TYPE_CHECKING, Any
 
-from minitorch2 import dispatch
 from minitorch2.amp.autocast import autocast
 from minitorch2.devices import device
 from minitorch2.dtypes import dtype
@@ -205,8 +204,7 @@ def make(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keywords)
         if args and cls.__name__ != "set_grad_enabled" and _is_called(machine, args[0]):
             return GradModeValue(cls, bool(MODES[cls.__name__])).call(machine, args, {})
         mode = _grad_mode(machine, cls, args, kwargs)
-        infers = cls.__name__ == "inference_mode" and not (args and not machine.truth(args[0]))
-        return GradModeValue(cls, mode, infers)
+        return GradModeValue(cls, mode, cls.__name__ == "inference_mode" and not mode)
     if cls is autocast:
         plain = [machine.real(argument).known() for argument in args]
         named = {key: machine.real(item).known() for key, item in kwargs.items()}
@@ -226,7 +224,7 @@ def _grad_mode(machine: Machine, cls: type, args: Arguments, kwargs: Keywords) -
     if cls.__name__ == "set_grad_enabled":
         return machine.truth(given[0])
     if cls.__name__ == "inference_mode" and given and not machine.truth(given[0]):
-        return dispatch.state.grad_enabled  # it was asked to do nothing
+        return True  # the ordinary mode, with recording
     return bool(MODES[cls.__name__])
 
 

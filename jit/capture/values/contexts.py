@@ -16,6 +16,7 @@ from minitorch2.autograd.modes import enable_grad, inference_mode, no_grad, set_
 from minitorch2.jit.capture.source import AttributeSource, Source
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NativeMethod, Value
 from minitorch2.jit.capture.values.constants import Constant
+from minitorch2.storages import births, count_births
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
@@ -27,7 +28,7 @@ MODES = {"no_grad": False, "enable_grad": True, "inference_mode": False, "set_gr
 class GradModeValue(Value):
     """A grad-mode context manager: made inside, or one that exists (with a source).
 
-    `previous` holds the (grad, inference) modes to go back to, innermost last.
+    `previous` holds the modes to go back to, innermost last, as the context manager itself does.
     """
 
     __slots__ = ("cls", "mode", "previous", "infers")
@@ -35,9 +36,9 @@ class GradModeValue(Value):
     def __init__(self, cls: type, mode: bool, infers: bool = False, source: Source | None = None):
         super().__init__(source)
         self.cls, self.mode, self.infers = cls, mode, infers
-        self.previous: list[tuple[bool, bool]] = []
+        self.previous: list[tuple[bool, ...]] = []
         if cls is set_grad_enabled and source is None:  # acts when it is made, too
-            self.previous.append(_now())
+            self.previous.append(_now(cls))
             dispatch.state.grad_enabled = mode
 
     def python_type(self) -> type:
@@ -58,16 +59,18 @@ class GradModeValue(Value):
         kept = self.cls is set_grad_enabled  # it remembers one mode, from when it was made
         if name == "__enter__":
             if not kept:
-                self.previous.append(_now())
-                machine.state.effects.record(self, f"{{0}}.before.append({_now()!r})")
-            dispatch.state.grad_enabled = self.mode
-            dispatch.state.inference |= self.infers
+                self.previous.append(_now(self.cls))
+                machine.state.effects.record(self, f"{{0}}.before.append({_now(self.cls)!r})")
+            if self.cls is inference_mode:
+                _switch(not self.infers, self.infers, self.infers)
+            else:
+                dispatch.state.grad_enabled = self.mode
             return self if kept else machine.from_python(None)
         if name == "__exit__":
             if kept:
                 dispatch.state.grad_enabled = self.previous[-1][0]
                 return machine.from_python(None)
-            dispatch.state.grad_enabled, dispatch.state.inference = self.previous.pop()
+            _switch(*self.previous.pop())
             machine.state.effects.record(self, "{0}.before.pop()")
             return machine.from_python(None)
         return self.call(machine, args, kwargs)
@@ -101,8 +104,17 @@ def decorated(machine: Machine, region: Value, args: Arguments) -> Value:
     return machine.call(method, [region, *args], {})
 
 
-def _now() -> tuple[bool, bool]:
-    return dispatch.state.grad_enabled, dispatch.state.inference
+def _now(cls: type) -> tuple[bool, ...]:
+    """What a context manager of this class keeps when it is entered."""
+    modes = dispatch.state.grad_enabled, dispatch.state.inference
+    return (*modes, births.inference) if cls is inference_mode else modes
+
+
+def _switch(grad: bool, inference: bool, made: bool | None = None) -> None:
+    """Set the modes; `made`: whether tensors made from now on are inference tensors."""
+    dispatch.state.grad_enabled, dispatch.state.inference = grad, inference
+    if made is not None:
+        count_births(made)
 
 
 def grad_mode_value(machine: Machine, object: Any, source: Source) -> Value:
