@@ -1,7 +1,7 @@
 """Numbers of a run, and how far they may be from those in float64.
 
-In: a graph and its inputs. Out: the same in float64, inputs changed in their last bits, and from
-what runs on both give, a bound for each result.
+In: a graph and its inputs. Out: the same in float64, inputs changed in their last bits, steps
+rounded the other way, and from what such runs give, a bound for each result.
 
 Source: N. Higham, "Accuracy and Stability of Numerical Algorithms" (1996), running error bounds.
 """
@@ -13,9 +13,11 @@ from typing import Any
 import numpy
 
 from minitorch2 import dtypes
+from minitorch2.dispatch import Mode, below_modes
 from minitorch2.dtypes import dtype
 from minitorch2.jit.ir.graph import Graph, GraphBuilder, Value, map_values
 from minitorch2.jit.ir.types import TensorType
+from minitorch2.ops.table import CREATION, INPLACE, VIEW
 from minitorch2.tensors import Tensor, wrap
 
 SLACK = 30.0  # times what rounding explains
@@ -46,6 +48,52 @@ def shaken(inputs: Sequence[Any], seed: int) -> list[Any]:
             value = wrap((array.astype(wide) * factor).astype(array.dtype))
         changed.append(value)
     return changed
+
+
+class RoundedSteps(Mode):
+    """Operations, those of a backward too, whose results are moved to a number beside them.
+
+    Every element that an operation has rounded goes up or down by the unit of its last place, or
+    stays. What is not rounded stays: numbers that an operand has (a copy, a sign, a maximum), also
+    times a power of two, and those that fit into half the bits (counts, comparisons, whole
+    numbers). To first order several such runs show what the rounding of each step comes to,
+    whether it is 0 in eager by chance or not; to shake inputs cannot show it for integers.
+    """
+
+    def __init__(self, seed: int):
+        self.draw = numpy.random.RandomState(seed)
+
+    def handle(self, op: Any, args: tuple) -> Any:
+        """Carry out the operation, the steps of a composite one by one, and round the other way."""
+        with self:
+            found = below_modes(op, args)
+        if op.decomp is None and op.kind not in (VIEW, INPLACE, CREATION):
+            given = [each for each in _flat(args) if not isinstance(each, str)]
+            taken = {id(each.storage) for each in given if isinstance(each, Tensor)}
+            for result in _flat((found,)):
+                if isinstance(result, Tensor) and id(result.storage) not in taken:
+                    _move(result.array, given, self.draw)
+        return found
+
+
+def _move(array: numpy.ndarray, given: Sequence[Any], draw: numpy.random.RandomState) -> None:
+    """Move the rounded elements of the result of an operation on some operands."""
+    if array.dtype.kind != "f" or not array.size:
+        return
+    with numpy.errstate(all="ignore"):
+        numbers = [i.array if isinstance(i, Tensor) else numpy.asarray(i) for i in given]
+        real = [n.astype(array.dtype).ravel() for n in numbers if n.dtype.kind in "biuf"]
+        known = numpy.frexp(numpy.abs(numpy.concatenate([[0.0], *real])))[0].astype(array.dtype)
+        fraction = numpy.frexp(numpy.abs(array))[0]
+        places = 2.0 ** ((numpy.finfo(array.dtype).nmant + 1) // 2)
+        short = fraction.astype(numpy.float64) * places % 1 == 0
+        rounded = numpy.isfinite(array) & ~short & ~numpy.isin(fraction, known)
+        steps = draw.randint(-1, 2, array.shape) * numpy.spacing(numpy.abs(array))
+        array[...] = numpy.where(rounded, array + steps, array)
+
+
+def _flat(items: Sequence[Any]) -> list[Any]:
+    return [each for item in items for each in (_flat(item) if isinstance(item, tuple) else [item])]
 
 
 def arrays(found: Sequence[Any]) -> list[Any]:

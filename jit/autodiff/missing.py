@@ -1,14 +1,16 @@
 """The backward for outputs of which some get no gradient.
 
 In: a backward graph and which of its tangents are not there. Out: the backward of the others. A
-backward is linear in its tangents, so what depends on missing ones alone is zero and goes; a zero
-beside something that is there becomes a tensor of zeros. Handing in zeros instead would compute
-more, and 0 times infinity on the way would be nan where eager has computed nothing.
+backward is linear in its tangents, so what depends on missing ones alone is zero and goes, and so
+does its sum with something that is there, which is that thing; beside it in any other operation a
+zero becomes a tensor of zeros. Handing in zeros instead would compute more, 0 times infinity on the
+way would be nan where eager has computed nothing, and a sum with 0 loses the sign of -0.
 
     %2 = mul(%tangent0, %saved0)
     %3 = mul(%tangent1, %saved1)      without %tangent1:    %2 = mul(%tangent0, %saved0)
     %4 = add(%2, %3)                                        %3 = full(...)
-    return %4, %3                                           %4 = add(%2, %3)   return %4, None
+    %5 = where(%saved2, %4, %3)                             %5 = where(%saved2, %2, %3)
+    return %4, %3, %5                                       return %2, None, %5
 
 Source: JAX's symbolic zeros.
 """
@@ -43,6 +45,10 @@ def without_tangents(graph: Graph, first: int, count: int, missing: frozenset[in
         operands = [value for value in values_in(node.args) if value in linear]
         if operands:
             linear.update(node.results)
+        other = _other_summand(node, zeros)
+        if other is not None:
+            filled[node.results[0]] = filled.get(other, other)
+            continue
         if operands and zeros.issuperset(operands):
             zeros.update(node.results)
             continue
@@ -53,9 +59,29 @@ def without_tangents(graph: Graph, first: int, count: int, missing: frozenset[in
                 nodes.append(zero)
         nodes.append(replace(node, args=renamed_args(node.args, filled)))
     inputs = tuple(i for i in graph.inputs if i.value not in tangents or i.value not in zeros)
-    outputs = tuple(Output(None) if _is_zero(o, zeros) else o for o in graph.outputs)
+    outputs = tuple(
+        Output(None) if _is_zero(o, zeros) else replace(o, argument=_named(o.argument, filled))
+        for o in graph.outputs
+    )
     shorter = replace(graph, inputs=inputs, nodes=tuple(nodes), outputs=outputs)
     return eliminate_dead_code(renumbered(shorter), DEFAULT)
+
+
+def _other_summand(node: Node, zeros: set[Value]) -> Value | None:
+    """What a node adds a zero to, where the sum is the same value."""
+    if node.op != "add" or node.args[2] != 1:
+        return None
+    for zero, other in (node.args[:2], node.args[1::-1]):
+        if zero not in zeros or not isinstance(other, Value) or other in zeros:
+            continue
+        if other.type == node.results[0].type:
+            return other
+    return None
+
+
+def _named(argument: Argument, names: dict[Value, Argument]) -> Argument:
+    (renamed,) = renamed_args((argument,), names)
+    return renamed
 
 
 def _is_zero(output: Output, zeros: set[Value]) -> bool:

@@ -14,7 +14,7 @@ The numerics contract, as every pass keeps it:
                count; gradients too, because the joint graph adds them in the engine's order
     "fast"     sums may be reordered, operations contracted, casts left out; each change is listed
 
-Three things are outside of "eager":
+Four things are outside of "eager":
 
 - A compiled function is one step of the backward. What comes from elsewhere to the gradient of an
   input, or of memory that a result shares with an input or another result, is added to the sum of
@@ -24,6 +24,9 @@ Three things are outside of "eager":
   (backends/composite_programs.py).
 - A sum of float32 goes through memory as it lies, and a value that eager keeps in another order
   than the row-major one may be row-major in the compiled code.
+- The gradient of a value that is overwritten is left out. Eager adds 0 times a slope for it, so a
+  gradient of zero may have another sign there, and one that is nan because of an infinite slope may
+  be a number here.
 
 Source: the levels are those of `-ffp-model` in clang: precise, strict, fast.
 """

@@ -1,0 +1,84 @@
+"""Backwards of which some tangents are missing: text in, text out, and eager's signs of zero."""
+
+import math
+
+import pytest
+
+import minitorch2 as torch
+from minitorch2.jit.autodiff.missing import without_tangents
+from minitorch2.jit.ir.parser import parse_graph
+
+DOCUMENTED = """
+graph f_backward(%saved0: f32[3], %saved1: f32[3], %saved2: bool[3], %t0: f32[3], %t1: f32[3]) {
+  %0: f32[3] = mul(%t0, %saved0)
+  %1: f32[3] = mul(%t1, %saved1)
+  %2: f32[3] = add(%0, %1)
+  %3: f32[3] = where(%saved2, %2, %1)
+  return %2, %1, %3
+}
+"""
+SHORTER = """graph f_backward(%saved0: f32[3], %saved1: f32[3], %saved2: bool[3], %t0: f32[3]) {
+  %0: f32[3] = mul(%t0, %saved0)
+  %1: f32[3] = full((3,), 0, dtype=f32, device='cpu')
+  %2: f32[3] = where(%saved2, %0, %1)
+  return %0, None, %2
+}"""
+
+
+def test_what_the_module_documents():
+    found = without_tangents(parse_graph(DOCUMENTED), 3, 2, frozenset({1}))
+    assert str(found) == SHORTER
+
+
+SUMS = {
+    "add(%t0, %t1)": "%t0",
+    "add(%t1, %t0)": "%t0",
+    "add(%t1, %t0, alpha=2)": None,
+    "add(%t1, %row)": None,
+    "add(%t1, 1)": None,
+    "sub(%t0, %t1)": None,
+}
+
+
+@pytest.mark.parametrize("call", SUMS)
+def test_only_a_sum_that_is_its_other_part_goes(call):
+    text = f"graph f(%t0: f32[3], %t1: f32[3], %row: f32[1]) {{ %0: f32[3] = {call} return %0 }}"
+    graph = parse_graph(text)
+    place, count = (0, 2) if "row" not in call else (1, 1)
+    found = without_tangents(graph, place, count, frozenset({count - 1}))
+    outputs = [str(output.argument) for output in found.outputs]
+    if SUMS[call]:
+        assert outputs == [SUMS[call]] and not found.nodes
+    else:
+        assert found.nodes or outputs == ["None"]
+
+
+def _in_place(x):
+    y = x * 1.0
+    y.add_(0.0)
+    return torch.relu(y) * -1.0, y.exp()
+
+
+def _written(x):
+    x.conj_physical_()
+    return torch.special.zeta(2.0, x.detach().abs() + 1) + (x * 0.0).neg() * x
+
+
+def _two_users(x):
+    return (x.neg() * 0.0).neg(), x.exp(), x.sin()
+
+
+@pytest.mark.parametrize("function", [_in_place, _written, _two_users])
+@pytest.mark.parametrize("numerics", ["default", "eager"])
+def test_zeros_keep_their_signs_where_other_gradients_are_missing(function, numerics):
+    """A gradient that does not arrive adds nothing: not even 0, which would turn -0 into 0."""
+
+    def gradient(run):
+        leaf = torch.tensor([0.5, -1.5, 2.0], requires_grad=True)
+        found = run(leaf.clone())
+        (found[0] if isinstance(found, tuple) else found).sum().backward()
+        return [(each, math.copysign(1, each)) for each in leaf.grad.tolist()]
+
+    eager = gradient(function)
+    compiled = torch.compile(function, options={"numerics": numerics})
+    assert gradient(compiled) == eager
