@@ -3,6 +3,8 @@
     python -m tests.graphs 2000                 2,000 graphs from seed 0, and what they exercised
     python -m tests.graphs 50000 --jobs 2 --log graphs.log      a night's worth, which may be ended
                                                 and goes on where it was when started again
+    python -m tests.graphs --report a.log b.log     what logs say, summed
+    python -m tests.graphs --again a.log        what they complain of, with the code as it is
     python -m tests.graphs 100 --seed 7000      others
     python -m tests.graphs 1 --seed 41 --show   one of them, as text
 

@@ -1,4 +1,4 @@
-"""The command line: `python -m tests.graphs N`."""
+"""The command line: `python -m tests.graphs N`, `--report LOG ...`, `--again LOG ...`."""
 
 import argparse
 import collections
@@ -9,7 +9,17 @@ import tempfile
 import time
 from collections.abc import Iterator
 
-from tests.graphs.counting import ALWAYS, CHUNK, Tally, Work, logged, lowest_priority
+from tests.graphs.counting import (
+    ALWAYS,
+    CHUNK,
+    Tally,
+    Work,
+    complaints,
+    lines,
+    logged,
+    lowest_priority,
+)
+from tests.graphs.judging import Refused, differences
 
 CHUNKS = 20  # that a process runs before it ends: each leaves some 3 MB of memory behind
 
@@ -17,6 +27,10 @@ CHUNKS = 20  # that a process runs before it ends: each leaves some 3 MB of memo
 def main() -> int:
     """Run N graphs; print failures as scripts, then what was exercised."""
     given = _arguments()
+    if given.report:
+        return _report_logs(given.report)
+    if given.again:
+        return _judge_again(given.again)
     start, total, end = time.monotonic(), Tally(), given.seed + given.count
     work = [
         Work(first, min(first + CHUNK, end), tuple(given.backends), given.native, given.thorough,
@@ -35,13 +49,46 @@ def main() -> int:
                 file.write(each.line(tally) + "\n")
         if time.monotonic() - start > given.seconds:
             break
-    _report(total, time.monotonic() - start)
+    _report(total, f"{time.monotonic() - start:.0f} s")
     return bool(total.failures)
+
+
+def _report_logs(paths: list[str]) -> int:
+    """The totals of logs, work that several of them did counted once; 1 when they complain."""
+    done: dict[Work, Tally] = {}
+    for path in paths:
+        done.update(lines(path))
+    total = Tally()
+    for tally in done.values():
+        total.add(tally)
+    for text in total.failures:
+        print(text.partition("\n")[0])
+    _report(total, f"{len(done)} lines")
+    return bool(total.failures)
+
+
+def _judge_again(paths: list[str]) -> int:
+    """The complaints of logs with the code as it is; 1 when one is still right."""
+    counts: collections.Counter[str] = collections.Counter()
+    for head, case, backend in complaints(paths):
+        try:
+            found = differences(case, [backend])
+        except Refused:
+            counts["refused by eager"] += 1
+            continue
+        counts["wrong" if found else "right"] += 1
+        if found:
+            print(f"{head}\n  now: {found}", flush=True)
+    print(", ".join(f"{name} {count}" for name, count in counts.items()) or "no complaints")
+    return bool(counts["wrong"])
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("count", type=int)
+    parser.add_argument("count", type=int, nargs="?", default=1)
+    parser.add_argument("--report", nargs="+", metavar="LOG", help="what logs say, summed")
+    parser.add_argument("--again", nargs="+", metavar="LOG",
+                        help="judge what logs complain of, with the code as it is")  # fmt: skip
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--backends", nargs="+", default=ALWAYS, help="for each graph")
     parser.add_argument("--native", type=int, default=1,
@@ -69,11 +116,11 @@ def _results(work: list[Work], jobs: int) -> Iterator[tuple[Work, Tally]]:
             yield from processes.imap_unordered(Work.done, work)
 
 
-def _report(total: Tally, seconds: float) -> None:
+def _report(total: Tally, of: str) -> None:
     """The totals."""
     graphs, refused = total.features["graphs"], total.features["refused by eager"]
     print(f"{graphs} graphs, {len(total.failures)} wrong, {refused} refused by eager, "
-          f"{seconds:.0f} s")  # fmt: skip
+          f"{of}")  # fmt: skip
     print("features:", _counts(total.features))
     print("ops:", _counts(total.ops))
     print("graphs with the derivative of:", _counts(total.derivatives))

@@ -20,6 +20,7 @@ from tests.graphs.making import Case
 
 SCRIPT = '''"""{wrong}"""
 import numpy
+from numpy import inf, nan
 from minitorch2.jit.ir.parser import parse_graph
 from tests.graphs.making import Case
 from tests.graphs.judging import differences
