@@ -8,7 +8,7 @@ Source: PEP 657 and `dis` for the bytecode page; `git diff` for the passes.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,6 +152,8 @@ def _partition(page: Page, record: Record, context: Context) -> None:
     """The forward, the saved values and those computed again as tables, the backward."""
     if "peak" in record.facts:
         return _kept(page, record.facts)
+    _rule(page, record.facts, "bytes saved")
+    page.blank()
     parts = record.text.split("\n\n")
     graphs = [Record(0, "", "", "", part).lines() for part in parts if not part.startswith(SAVED)]
     made = [{code.split(":")[0].strip(): (code, o) for code, o in rows} for rows in graphs]
@@ -170,12 +172,26 @@ def _partition(page: Page, record: Record, context: Context) -> None:
         page.listing(Record(0, "", "", "", part).lines(), "graph")
 
 
+def _rule(page: Page, facts: Mapping[str, Any], what: str) -> None:
+    """By which rule it was chosen what is kept."""
+    if "budget" not in facts:
+        return
+    if facts["budget"] >= 1:
+        rule = ("No memory budget: only what fuses into the kernels around it is computed again, "
+                "and that where it takes less time than to write and read it.")  # fmt: skip
+    else:
+        rule = (f"A memory budget of {facts['budget']} times the {what} without one. Kept is what "
+                "takes longest to compute again for its bytes.")  # fmt: skip
+    page.write(rule, indent=2)
+
+
 def _again(page: Page, made: dict, reasons: dict[tuple[str, bool], dict]) -> None:
     """What the backward computes again, because that is cheaper than to keep it."""
     rows = [row for (_, saved), row in reasons.items() if not saved and row["bytes"]]
     if not rows:
         return
-    page.write("Computed again by the backward instead of being saved:", "bold", indent=2)
+    what = "Computed again by the backward instead of being saved"
+    page.write(f"{what} ({_spared(rows)}):", "bold", indent=2)
     table = []
     for row in rows:
         code, origin = made.get(row["value"], ("", ""))
@@ -188,13 +204,14 @@ def _again(page: Page, made: dict, reasons: dict[tuple[str, bool], dict]) -> Non
 def _kept(page: Page, facts: dict[str, Any]) -> None:
     """What one graph that holds its backward keeps for it, and what it computes again there."""
     low, high = bytes_text(facts["bytes"]), bytes_text(facts["peak"])
+    _rule(page, facts, "bytes alive at the fullest point")
     page.write(f"At its fullest point the graph held {high}; now {low} at most.", indent=2)
     titles = {True: "Kept for the backward:", False: "Computed again instead of being kept:"}
     for saved, title in titles.items():
         rows = [row for row in facts["reasons"] if row["saved"] == saved and row["bytes"]]
         if not rows:
             continue
-        total = bytes_text(sum(row["bytes"] for row in rows))
+        total = bytes_text(sum(row["bytes"] for row in rows)) if saved else _spared(rows)
         page.blank()
         page.write(f"{title[:-1]} ({total}):", "bold", indent=2)
         page.table(
@@ -204,7 +221,14 @@ def _kept(page: Page, facts: dict[str, Any]) -> None:
 
 
 def _price(row: dict) -> str:
-    return f"{bytes_text(row['bytes'])}, again in {row['microseconds']} us"
+    again = "never again" if row.get("once") else f"again in {row['microseconds']} us"
+    return f"{bytes_text(row['bytes'])}, {again}"
+
+
+def _spared(rows: Sequence[dict]) -> str:
+    """What all these values weigh, and how long it takes to compute them."""
+    total = bytes_text(sum(row["bytes"] for row in rows))
+    return f"{total} for {sum(row['microseconds'] for row in rows):.1f} us"
 
 
 def bytes_text(count: int) -> str:

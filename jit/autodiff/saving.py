@@ -81,19 +81,24 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why one value is saved or computed again: bytes, microseconds, and whose line it is."""
+    """Why one value is saved or computed again: bytes, microseconds, and whose line it is.
+
+    What runs `once` cannot be computed again: it might differ, fail, or run a third time.
+    """
 
     value: Value
     bytes: int
     microseconds: float
     maker: Node | None  # none: an input
     saved: bool
+    once: bool = False
 
     def __str__(self) -> str:
         time = f"{self.microseconds:.1f} us"
         if not self.saved:
             return f"{self.value}: {self.value.type} takes {time}, spares {self.bytes} bytes"
         again = f"{time} to compute again" if self.microseconds else "an input"
+        again = "never computed again" if self.once else again
         return f"{self.value}: {self.value.type} {self.bytes} bytes, {again}"
 
     def facts(self) -> dict[str, object]:
@@ -102,6 +107,7 @@ class Reason:
         return {
             "value": str(self.value), "type": str(self.value.type), "bytes": self.bytes,
             "microseconds": round(self.microseconds, 1), "saved": self.saved,
+            "once": self.once,
             "lines": [str(span) for span in origin.spans] if origin is not None else [],
             "made_by": str(self.maker).partition(" = ")[2] if self.maker else "an input",
         }  # fmt: skip
@@ -285,7 +291,8 @@ def reasons(problem: Problem, choice: Choice) -> tuple[Reason, ...]:
     for value in choice.saved:
         maker = problem.makers.get(value)
         time = again_time(problem, value, there - {value}) if maker is not None else 0.0
-        found.append(Reason(value, problem.save_bytes(value), time / 1000, maker, True))
+        once = maker is not None and _capacity(problem, maker, cheap_only=False) >= INFINITE
+        found.append(Reason(value, problem.save_bytes(value), time / 1000, maker, True, once))
     for node in choice.again:
         if node.results[0] in problem.first_runs:
             continue

@@ -132,19 +132,23 @@ def test_saved_values_say_where_they_were_made():
 
 
 def test_a_whole_step_says_what_is_kept_and_what_is_computed_again():
-    def reason(value, saved):
-        return {"value": value, "type": "f32[4]", "bytes": 2000, "microseconds": 0.5,
+    def reason(value, saved, once=False):
+        return {"value": value, "type": "f32[4]", "bytes": 2000, "microseconds": 0.5, "once": once,
                 "saved": saved, "lines": ["digits.py:42"], "made_by": "exp(%x)"}  # fmt: skip
 
-    facts = {"peak": 5000, "bytes": 4000, "reasons": [reason("%0", True), reason("%1", False)]}
+    why = [reason("%0", True), reason("%2", True, once=True), reason("%1", False)]
+    facts = {"peak": 5000, "bytes": 4000, "budget": 0.5, "reasons": why}
     step = Record(0, "autodiff.partition", "digits.py:f#0", "", "said elsewhere", facts)
     row = "f32[4] 2.0 kB, again in 0.5 us digits.py:42 exp(%x)".split()
     lines = [line.split() for line in body("partition", [step]) if line]
-    assert lines[-5:] == [
+    never = "f32[4] 2.0 kB, never again digits.py:42 exp(%x)".split()
+    assert " ".join(word for line in lines for word in line).count("A memory budget of 0.5") == 1
+    assert lines[-6:] == [
         "At its fullest point the graph held 5.0 kB; now 4.0 kB at most.".split(),
-        "Kept for the backward (2.0 kB):".split(),
+        "Kept for the backward (4.0 kB):".split(),
         ["%0", *row],
-        "Computed again instead of being kept (2.0 kB):".split(),
+        ["%2", *never],
+        "Computed again instead of being kept (2.0 kB for 0.5 us):".split(),
         ["%1", *row],
     ]
 

@@ -9,7 +9,7 @@ from minitorch2 import nn
 from minitorch2.artifacts import subscribe
 from minitorch2.jit.autodiff import saving
 from minitorch2.jit.autodiff.costs import Costs
-from minitorch2.jit.autodiff.saving import Problem, cheapest, choose, saved_bytes
+from minitorch2.jit.autodiff.saving import Problem, cheapest, choose, reasons, saved_bytes
 from minitorch2.jit.ir.graph import values_in
 from minitorch2.jit.ir.parser import parse_graph
 from minitorch2.nn import functional as F
@@ -88,7 +88,21 @@ def test_what_draws_from_a_generator_never_runs_again():
         "graph f(%x: f32[999]) { %0: f32[999] = randn(999) %1: f32[999] = mul(%0, %x) return %1 }"
     )
     problem = problem_of(text, "1")
-    assert not any(node.op == "randn" for node in choose(problem, 0.0).again)
+    choice = choose(problem, 0.0)
+    assert not any(node.op == "randn" for node in choice.again)
+    drawn = next(each for each in reasons(problem, choice) if each.maker.op in ("randn", "mul"))
+    assert drawn.saved and drawn.once == (drawn.maker.op == "randn")
+
+
+def test_a_reason_says_what_is_never_computed_again():
+    text = (
+        "graph f(%x: f32[999]) { %0: f32[999] = randn(999) %1: f32[999] = exp(%0)"
+        " %2: f32[999] = mul(%1, %x) return %2 }"
+    )
+    problem = problem_of(text, "0", "1")
+    why = {each.value.id: each for each in reasons(problem, choose(problem, 0.0))}
+    assert why["0"].once and str(why["0"]).endswith("never computed again")
+    assert not why["1"].saved and not why["1"].once and why["0"].facts()["once"]
 
 
 def training_step(budget, backend):
