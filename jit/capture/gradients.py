@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from minitorch2 import dispatch
 from minitorch2.autograd.graph import Node
 from minitorch2.dispatch import call
+from minitorch2.jit.capture.rules.watching import hooked
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.tensors import TensorValue
@@ -89,6 +90,7 @@ def _leaf(machine: Machine, place: int) -> TensorValue:
         machine.stop("backward", "the history leads out of the captured function")
     if value.object._hooks:
         machine.stop("backward", "a tensor with hooks among the leaves")
+    machine.state.guard_no_leaf_hooks(value.source)
     return value
 
 
@@ -102,8 +104,14 @@ def capture_grad(machine: Machine, function: Any, args: Arguments, kwargs: Keywo
     seeds: list[Value] = [Constant(None)] * len(outputs)
     if "grad_outputs" in given and not isinstance(machine.real(given["grad_outputs"]), Constant):
         seeds = _sequence(machine, given["grad_outputs"])
+    for fake in inputs:
+        if id(fake) in machine.state.watched:
+            text = "grad() with respect to a tensor with a hook"
+            machine.stop_before(machine.state.tensor_values[id(fake)], "gradient-machinery", text)
     reached = _reached(machine, outputs, inputs)
     used = [f for f in inputs if id(f if f.grad_fn is None else f.grad_fn) in reached]
+    for fake in used:
+        _no_hooks(machine, machine.state.tensor_values.get(id(fake)))
     if len(used) < len(inputs) and not (flags["allow_unused"] or flags["materialize_grads"]):
         machine.stop("gradient-machinery", "grad() with respect to a tensor that was not used")
     starts = tuple(_start(machine, o, machine.real(s)) for o, s in zip(outputs, seeds, strict=True))
@@ -122,6 +130,15 @@ def capture_grad(machine: Machine, function: Any, args: Arguments, kwargs: Keywo
     return machine.tuple_of([machine.from_python(gradient) for gradient in results])
 
 
+def _no_hooks(machine: Machine, value: TensorValue | None) -> None:
+    """An input that is a result of something before the call has no hooks, now and later."""
+    if value is None or value.object is None or value.object.is_leaf:
+        return
+    if value.object.grad_fn.hooks:
+        machine.stop("gradient-machinery", "grad() with respect to a tensor with a hook")
+    machine.state.guard_no_node_hooks(value.source)
+
+
 def _reached(machine: Machine, outputs: list[Tensor], inputs: list[Tensor]) -> set[int]:
     """The ids of the nodes and leaves that the outputs were computed from."""
     ends = frozenset(id(fake.grad_fn) for fake in inputs if fake.grad_fn is not None)
@@ -136,6 +153,9 @@ def _reached(machine: Machine, outputs: list[Tensor], inputs: list[Tensor]) -> s
             leaves = _history(output.grad_fn, ends)[1]
         for place in leaves - wanted:
             _leaf(machine, place)
+        if any(id(machine.state.tensor_values.get(place)) in machine.state.leaf_hooks
+               for place in leaves):  # fmt: skip
+            machine.stop("gradient-machinery", "grad() with hooks on a leaf")
     return reached
 
 
@@ -175,6 +195,9 @@ def _accumulate(machine: Machine, leaf: TensorValue, gradient: Tensor, taken: se
     before = dispatch.state.grad_enabled
     dispatch.state.grad_enabled = False
     try:
+        if id(leaf) in machine.state.leaf_hooks:
+            changed = hooked(machine, leaf, machine.from_python(gradient))
+            gradient = machine.real(changed).lower(machine)
         old = machine.real(machine.get_attribute(leaf, "grad"))
         if isinstance(old, TensorValue):
             total = machine.run_lowered(operator.add, [old.fake, gradient], {})

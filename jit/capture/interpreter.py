@@ -28,9 +28,11 @@ from minitorch2.jit.capture.leaves import Leaves
 from minitorch2.jit.capture.members import Members
 from minitorch2.jit.capture.mode import CaptureMode, capture_origin
 from minitorch2.jit.capture.opcodes import break_reason
+from minitorch2.jit.capture.picking import BreakEarlier
 from minitorch2.jit.capture.resume.suspend import Suspended
 from minitorch2.jit.capture.rules.dispatching import call_native, class_rule, function_rule
 from minitorch2.jit.capture.rules.transforms import BY_CODE
+from minitorch2.jit.capture.rules.watching import register_hook
 from minitorch2.jit.capture.source import Source
 from minitorch2.jit.capture.state import CaptureState, Frame
 from minitorch2.jit.capture.trace import Trace
@@ -209,6 +211,13 @@ class Machine(Inputs, Leaves, Members):
         """A graph break at the user's place."""
         raise GraphBreak(code, detail, self.state.span())
 
+    def stop_before(self, value: Value, code: str, detail: str) -> NoReturn:
+        """A graph break before what made a value, where that is an operation of the root frame."""
+        made = self.made_at.get(id(value))
+        if made is None:
+            self.stop(code, detail)
+        raise BreakEarlier(code, detail, made[0])
+
     def raise_(self, cls: type, *args: Any, **fields: Any) -> NoReturn:
         """Raise an exception in the captured program; its `fields` are plain data or values."""
         made = self.exception(cls, [self.from_python(argument) for argument in args])
@@ -348,6 +357,10 @@ class Machine(Inputs, Leaves, Members):
     def backward(self, loss: TensorValue, args: Arguments, kwargs: Keywords) -> Value:
         """`loss.backward(...)`."""
         return capture_backward(self, loss, args, kwargs)
+
+    def register_hook(self, value: TensorValue, args: Arguments, kwargs: Keywords) -> Value:
+        """`value.register_hook(hook)`."""
+        return register_hook(self, value, args, kwargs)
 
     def class_rule(self, cls: type) -> Any:
         """The rule for calling a builtin class, if there is one."""

@@ -72,7 +72,7 @@ class Leaves:
     def set_data(self: Any, leaf: TensorValue, data: Value) -> None:
         """`leaf.data = data`: the leaf lies over other memory from now on."""
         fresh, data = fresh_of(leaf), self.real(data)
-        if fresh is None or self._is_recorded(self.state.graph_values[id(leaf.fake)]):
+        if fresh is None or self.is_recorded(leaf):
             self.stop("gradient-machinery", "assigning Tensor.data")
         if not isinstance(data, TensorValue):
             self.guarded(setattr, leaf.fake, "data", data.lower(self))  # which refuses it
@@ -150,13 +150,14 @@ class Leaves:
             self.turn_leaf(value)
         else:
             fresh = fresh_of(value)
-            if fresh is None or self._is_recorded(self.state.graph_values[id(fake)]):
+            if fresh is None or self.is_recorded(value):
                 self.stop("gradient-machinery", "assigning Tensor.requires_grad")
             self.guarded(setattr, fake, "requires_grad", flag)
             fresh.requires_grad = value.object.requires_grad = flag
 
-    def _is_recorded(self: Any, place: GraphValue) -> bool:
-        """Whether an operation that a backward pass goes through has read a value."""
+    def is_recorded(self: Any, value: TensorValue) -> bool:
+        """Whether an operation that a backward pass goes through has read a tensor."""
+        place = self.state.graph_values[id(value.fake)]
         return any(node.grad and any(one is place for one in _values(node.args))
                    for node in self.state.builder.nodes)  # fmt: skip
 

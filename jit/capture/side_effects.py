@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 
 SET_ITEM = "{0}[{1}] = {2}"
 
+GENERIC = ("__getattribute__", "__setattr__", "__delattr__")
+
+
+def is_generic(method: Any) -> bool:
+    """Whether a `__setattr__`, `__delattr__` or `__getattribute__` is a native one of that name."""
+    return isinstance(method, types.WrapperDescriptorType) and method.__name__ in GENERIC
+
 
 @dataclass(frozen=True, slots=True)
 class Effect:
@@ -36,14 +43,22 @@ class Effect:
 class Effects:
     """The effects so far."""
 
-    __slots__ = ("items",)
+    __slots__ = ("items", "oldest", "older")
 
     def __init__(self) -> None:
         self.items: list[Effect] = []
+        self.oldest = 0  # where a part of the program began: the birth of its first value
+        self.older = False  # whether it changed a value of before, made inside
+
+    def _is_new(self, target: Value) -> bool:
+        """Whether a target was made inside, so that nothing is recorded."""
+        if target.source is None and target.birth < self.oldest:
+            self.older = True
+        return target.source is None
 
     def record(self, target: Value, template: str, *operands: Value) -> None:
         """Record a statement, unless its target was made inside."""
-        if target.source is None:
+        if self._is_new(target):
             return
         if target.outer is not None:  # past what its class may have put in the way
             template = UNBOUND[template].replace("BASE", target.python_type().__name__)
@@ -51,7 +66,7 @@ class Effects:
 
     def call(self, target: Value, name: str, *operands: Value) -> None:
         """Record `target.name(*operands)`, a method of a native container."""
-        if target.source is None:
+        if self._is_new(target):
             return
         places = ", ".join(f"{{{index + 1}}}" for index in range(len(operands)))
         template = f"{{0}}.{name}({places})"
@@ -67,7 +82,7 @@ class Effects:
     def set_attribute(self, target: Value, name: str, value: Value | None) -> None:
         """Record `target.name = value` (None deletes it)."""
         cls = target.python_type()
-        plain = not isinstance(cls.__setattr__, types.FunctionType) or name == "grad"
+        plain = is_generic(cls.__setattr__) or name == "grad"
         if value is None:
             self.record(
                 target, f"del {{0}}.{name}" if plain else f"object_delattr({{0}}, {name!r})"

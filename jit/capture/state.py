@@ -129,6 +129,9 @@ class CaptureState:
         self.made_classes: dict[type, Any] = {}  # classes made inside, see values.made_classes
         self.stand_ins: dict[int, Any] = {}  # value -> the object in its place in such a class
         self.written: set[int] = set()  # storages of fakes that were written
+        self.leaf_hooks: dict[int, Any] = {}  # leaf -> the hooks that were registered on it here
+        # Results with hooks, see rules.watching: fake -> what it was before, hooks.
+        self.watched: dict[int, tuple[Tensor, list[Value]]] = {}
         self.seeded: Any = None  # the default generator, once it was seeded here
         self.counted = False  # whether a number of a counter from outside is a key
         self.names: dict[str, int] = {}
@@ -276,6 +279,13 @@ class CaptureState:
         meaning = f"was {'' if found else 'not '}a kind of {names}"
         self._plain("value", source, f"issubclass({{0}}, <WANTED>) is not {found}", meaning,
                     WANTED=wanted)  # fmt: skip
+
+    def guard_no_leaf_hooks(self, source: Source | None) -> None:
+        self._plain("keys", source, "{0}._hooks", "had no hooks")
+
+    def guard_no_node_hooks(self, source: Source | None) -> None:
+        test = "{0}.grad_fn is None or {0}.grad_fn.hooks"
+        self._plain("keys", source, test, "was a result without hooks")
 
     def guard_no_hooks(self, source: Source, tables: tuple[str, ...]) -> None:
         test = " or ".join(f"{{0}}.{name}" for name in tables)

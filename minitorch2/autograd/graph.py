@@ -416,6 +416,10 @@ class LeafHooks:
         self.after: dict[int, Callable] = {}  # of the tensor, once the gradient was added
         self.behind: dict[int, Callable] = {}  # of its AccumulateGrad: (), (gradient,)
 
+    def __bool__(self) -> bool:
+        """Whether there is one."""
+        return bool(self.grad or self.before or self.after or self.behind)
+
 
 def leaf_hooks(leaf: Tensor) -> LeafHooks:
     """A leaf's hooks, to add one."""

@@ -14,5 +14,6 @@
 - control_flow: branches and loops over tensors, each function a graph of its own
 - transforms: torch.func: one node with the transformed function as a graph
 - custom_gradients: `Function.apply`: one node with forward and backward as graphs
+- watching: hooks on tensors
 - dispatching: which of these answers a call
 """

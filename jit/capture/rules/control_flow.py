@@ -23,7 +23,7 @@ from minitorch2.autograd.graph import Spec, edge_of, spec_of, zeros_like_spec
 from minitorch2.control_flow import ScanPacking
 from minitorch2.dispatch import call
 from minitorch2.jit.capture.mode import capture_origin, tensor_type
-from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, Value
+from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, Value, births
 from minitorch2.jit.capture.values.tensors import TensorValue
 from minitorch2.jit.ir.graph import (
     Argument,
@@ -108,6 +108,8 @@ def captured_part(
     outer, inner = state.builder, GraphBuilder(name, state.environment)
     inner._next = outer._next
     effects, known = len(state.effects.items), len(state.fakes)
+    outside = state.effects.oldest, state.effects.older
+    state.effects.oldest, state.effects.older = next(births), False
     versions = [fake.storage.version for fake in state.fakes]
     state.builder = inner
     try:
@@ -121,12 +123,19 @@ def captured_part(
         shows = tuple(before.get(state.picking.bases(leaf.storage)[-1]) for leaf in leaves)
         leaves = _separate(machine, leaves, set(before))
     finally:
+        older = state.effects.older
+        state.effects.oldest, state.effects.older = outside[0], outside[1] or older
         state.builder = outer
         outer._next = inner._next
         outer.inputs += inner.inputs
     state.effects.drop_undone(effects)
     changed = any(f.storage.version != v for f, v in zip(state.fakes, versions, strict=False))
-    if len(state.effects.items) != effects or changed or any(f.storage.version for f in formals):
+    if (
+        older
+        or len(state.effects.items) != effects
+        or changed
+        or any(f.storage.version for f in formals)
+    ):
         machine.stop("unknown-operation", f"{name} changes something outside of itself")
     nodes = tuple(inner.nodes)
     found = tuple(state.graph_values[id(leaf)] for leaf in leaves)

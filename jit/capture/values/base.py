@@ -11,6 +11,7 @@ for writing. What a kind of value does not know ends the capture with a graph br
 
 from __future__ import annotations
 
+import itertools
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 Arguments = list["Value"]
 Keywords = dict[str, "Value"]
+
+
+births = itertools.count()
 
 
 class NotKnown(Exception):
@@ -55,10 +59,11 @@ NULL: Any = Null()
 class Value:
     """Something the captured program computes with. `source` says where it can be fetched."""
 
-    __slots__ = ("source", "outer")
+    __slots__ = ("source", "outer", "birth")
 
     def __init__(self, source: Source | None = None):
         self.source = source
+        self.birth = next(births)  # older values have smaller numbers
         self.outer: Any = None  # the instance of which this is the native part
 
     # ---- what it is

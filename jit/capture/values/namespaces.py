@@ -228,9 +228,10 @@ class CellValue(Value):
     def store(self, machine: Machine, value: Value | None) -> None:
         """Rebind the variable."""
         self.contents = value
-        if self.source is not None:
-            if value is None:
+        if value is None:
+            if self.source is not None:
                 machine.stop("unknown-operation", f"deleting the outer variable {self.name}")
+        else:
             machine.state.effects.record(self, "{0}.cell_contents = {1}", value)
 
     def get_attribute(self, machine: Machine, name: str) -> Value:

@@ -155,6 +155,8 @@ class TensorValue(Value):
         """Run on the fake, but for what needs numbers, history or memory."""
         if name == "backward":
             return machine.backward(self, args, kwargs)
+        if name == "register_hook":
+            return machine.register_hook(self, args, kwargs)
         if name == "requires_grad_":
             machine.require_grad(self, *args, *kwargs.values())
             return self

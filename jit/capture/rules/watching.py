@@ -1,0 +1,131 @@
+"""`tensor.register_hook(hook)` inside captured code.
+
+In: a tensor as a value and the hook. Out: for a leaf, the hook among those of the real leaf when
+the call is over, and applied to the gradients of a backward that is captured meanwhile. For a
+result, the result of `Watched`, an identity whose backward is the hook: it takes the place of the
+tensor, as long as nothing was computed from it before and nobody asks for the handle.
+
+Source: PyTorch's documentation of `torch.Tensor.register_hook`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from minitorch2.autograd.function import Function
+from minitorch2.autograd.graph import RemovableHandle, leaf_hooks
+from minitorch2.jit.capture.picking import BreakEarlier
+from minitorch2.jit.capture.source import AttributeSource, Call, ConstantSource, Render, Step
+from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
+from minitorch2.jit.capture.values.constants import Constant
+from minitorch2.jit.capture.values.mappings import DictValue
+from minitorch2.jit.capture.values.tensors import TensorValue
+from minitorch2.tensors import Tensor
+
+if TYPE_CHECKING:
+    from minitorch2.jit.capture.interpreter import Machine
+
+LEAF_HOOKS = ConstantSource(leaf_hooks, "leaf_hooks")
+
+
+class Watched(Function):
+    """The identity; what arrives in its backward goes through hooks."""
+
+    @staticmethod
+    def forward(ctx: Any, hooks: Any, tensor: Any) -> Any:
+        ctx.hooks = hooks
+        return tensor.clone()
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Any) -> Any:
+        for hook in ctx.hooks:
+            changed = hook(gradient)
+            gradient = gradient if changed is None else changed
+        return None, gradient
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeafHooksSource(Step):
+    """The hooks of a leaf."""
+
+    def fetch(self, call: Call) -> Any:
+        return leaf_hooks(self.origin.fetch(call))
+
+    def expression(self, of: Render) -> str:
+        return f"{of(LEAF_HOOKS)}({of(self.origin)})"
+
+    def __str__(self) -> str:
+        return f"hooks of {self.origin}"
+
+
+class WatchHandle(Value):
+    """The handle of a hook that stands in the graph: nobody may take it out again."""
+
+    __slots__ = ("step",)
+
+    def __init__(self, step: int):
+        super().__init__(None)
+        self.step = step
+
+    def python_type(self) -> type:
+        return RemovableHandle
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        return self._stop()
+
+    def emit(self, emitter: Any) -> str:
+        return self._stop()
+
+    def _stop(self) -> Any:
+        text = "the handle of a hook on a result is used"
+        raise BreakEarlier("gradient-machinery", text, self.step)
+
+
+def register_hook(
+    machine: Machine, value: TensorValue, args: Arguments, kwargs: Keywords
+) -> Value:  # fmt: skip
+    """`value.register_hook(hook)`."""
+    if not value.fake.requires_grad or len(args) + len(kwargs) != 1:
+        machine.guarded(Tensor.register_hook, value.fake, *[None] * len(args))  # type: ignore
+        machine.stop("gradient-machinery", "Tensor.register_hook()")
+    hook = machine.real([*args, *kwargs.values()][0])
+    if value.fake.is_leaf and value.source is not None:
+        handle = machine.trusted(RemovableHandle, "RemovableHandle")
+        return machine.call(handle, [_hooks_of(machine, value), hook], {})
+    if value.source is not None or not value.fake.layout.is_contiguous():
+        machine.stop("gradient-machinery", "Tensor.register_hook()")
+    if machine.is_recorded(value):
+        machine.stop_before(value, "gradient-machinery", "Tensor.register_hook()")
+    state = machine.state
+    before, hooks = state.watched.get(id(value.fake), (value.fake, []))
+    hooks = [*hooks, hook]
+    value.fake = before
+    apply = machine.get_attribute(machine.trusted(Watched, "Watched"), "apply")
+    found = machine.real(machine.call(apply, [machine.tuple_of(hooks), value], {}))
+    assert isinstance(found, TensorValue)
+    value.fake = found.fake
+    state.tensor_values[id(value.fake)] = value
+    state.twins.add(value.fake, before)
+    state.watched[id(value.fake)] = before, hooks
+    return WatchHandle(state.frames[0].step)
+
+
+def _hooks_of(machine: Machine, leaf: TensorValue) -> DictValue:
+    """The hooks that the program registers on a leaf, a dict of the real one."""
+    known = machine.state.leaf_hooks.get(id(leaf))
+    if known is None:
+        assert leaf.source is not None
+        known = DictValue({}, AttributeSource(LeafHooksSource(leaf.source), "grad"))
+        machine.state.leaf_hooks[id(leaf)] = known
+    return known
+
+
+def hooked(machine: Machine, leaf: TensorValue, gradient: Value) -> Value:
+    """A gradient, as the hooks of its leaf leave it."""
+    hooks = machine.state.leaf_hooks.get(id(leaf))
+    for hook in list(hooks.entries.values()) if hooks is not None else ():
+        changed = machine.real(machine.call(hook, [gradient], {}))
+        if not (isinstance(changed, Constant) and changed.value is None):
+            gradient = changed
+    return gradient
