@@ -58,7 +58,9 @@ for one, other in zip(interpreted, compiled, strict=True):
 STAGES = "assert_right(graph, inputs, {flags})"
 
 
-@click.command("bisect", context_settings=CONTEXT)
+@click.command(
+    "bisect", context_settings=CONTEXT, short_help="Find the first stage that is wrong for SCRIPT."
+)
 @click.option(
     "--output",
     default="bisected.py",
@@ -87,7 +89,9 @@ def bisect_command(
         sys.exit(outcome.code)
     page, wrong, judged, refused = Page(sys.stdout), 0, 0, 0
     for event in programs:
-        page.heading(event.unit, "", "Every stage on the inputs of the first call, by float64.")
+        page.title(event.unit)
+        page.write("Every stage on the inputs of the first call, by float64.", "dim", indent=2)
+        page.blank()
         try:
             finding = bisect(event.payload, event.facts["inputs"], event.facts["flags"])
         except Mt2Error as refusal:  # bisect raises no other: what only a fault raises is a verdict
@@ -113,7 +117,13 @@ def _conclude(page: Page, outcome: Outcome, judged: int, wrong: int, refused: in
     if outcome.code or outcome.ending not in ("finished", "exited"):
         named = f" ({outcome.detail})" if outcome.detail else ""
         how = f"exited with {outcome.code}" if outcome.ending == "exited" else outcome.ending
-        page.write(f"The script {how}{named}; what it compiled before that is judged.", "bold")
+        before = (
+            "; what it compiled before that is judged" if judged or refused else
+            " before it compiled a graph: there is nothing to judge"
+        )  # fmt: skip
+        page.write(f"The script {how}{named}{before}.", "bold")
+        if not judged and not refused:
+            return
     if refused:
         page.write(f"{_graphs(refused, 'captured')} not compiled but run op by op: "
                    "the reason stands above.", "bold")  # fmt: skip

@@ -28,7 +28,9 @@ class Entry:
     kind: str = "kernels"
 
 
-@click.group(invoke_without_command=True)
+@click.group(
+    invoke_without_command=True, short_help="Show the folder of compiled kernels, or empty it."
+)
 @click.pass_context
 def cache(context: click.Context) -> None:
     """Show the folder of compiled kernels; `mt2 cache clear` empties it."""

@@ -83,7 +83,8 @@ def write_memory(page: Page, facts: Row) -> None:
         page.blank()
     total, peak, blocks = (short(facts[name], "B") for name in ("sum", "peak", "blocks"))
     sizes = ", ".join(f"{name} = {size}" for name, size in facts["examples"].items())
-    page.write(f"{len(rows)} values of {total} together; at most {peak} at once"
+    values = f"{len(rows)} value{'s' * (len(rows) != 1)}"
+    page.write(f"{values} of {total} together; at most {peak} at once"
                f"{', in ' + facts['fullest'] if rows else ''}; {blocks} in blocks"
                f"{f' (with {sizes})' if sizes else ''}.", indent=2)  # fmt: skip
 

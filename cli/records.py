@@ -28,6 +28,7 @@ from minitorch2.jit.ir.printer import INDENT, print_graph
 _ORIGIN = re.compile(r"^(?P<code>.*?)\s*# (?P<origin>[^#'\"]+:\d+(?:, [^#'\"]+:\d+)*|<[^<>]+>)$")
 BACKWARD = "# backward"
 SAVED = "saved for the backward: "
+HALVED = ("loops", "kernel", "memory", "cuda")  # stages that each half goes through
 _PART = re.compile(r"(?:^|\bdef run_)\w+_(forward|backward)(?:$|\()", re.M)
 
 
@@ -51,7 +52,7 @@ class Record:
     def part(self) -> str:
         """'forward' or 'backward' for what belongs to one half of the joint graph, else ''."""
         found = _PART.search(str(self.facts.get("graph", "")) or self.text)
-        return found[1] if found and self.stage.startswith(("loops", "kernel", "cuda")) else ""
+        return found[1] if found and self.stage.startswith(HALVED) else ""
 
     def lines(self) -> list[tuple[str, str]]:
         """Each line of the text as (code, user lines); without any, the second is empty."""

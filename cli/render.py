@@ -14,6 +14,8 @@ Source: the column of places follows `objdump --source` and Rust's error reports
 import os
 import re
 import shutil
+import stat
+import sys
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
@@ -43,13 +45,21 @@ class _Console(Console):
         raise BrokenPipeError
 
 
+def _behind_pipe() -> int:
+    """The width of the terminal on which a pager shows standard output; 0 where none is known."""
+    try:
+        is_pipe = stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode)
+        return os.get_terminal_size(sys.stderr.fileno()).columns if is_pipe else 0
+    except (OSError, ValueError, AttributeError):  # no terminal, no file
+        return 0
+
+
 class Page:
-    """Writes to one file. `width` is the file's own: the terminal's, COLUMNS, or 100."""
+    """Writes to one file. `width` is its reader's: COLUMNS, the terminal's, or 100."""
 
     def __init__(self, file: TextIO, width: int | None = None):
         if width is None:
-            width = shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns
-            width = DEFAULT_WIDTH if width <= 0 else width
+            width = shutil.get_terminal_size((0, 24)).columns or _behind_pipe() or DEFAULT_WIDTH
         self.width = max(NARROWEST, min(width, WIDEST))
         self.console = _Console(
             file=file,

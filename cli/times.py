@@ -39,7 +39,9 @@ OTHERS = {  # phases that are no stage: their title, and the stage they are list
 Timing = dict[str, Any]
 
 
-@click.command(context_settings=CONTEXT)
+@click.command(
+    context_settings=CONTEXT, short_help="Say how long each stage of compiling SCRIPT takes."
+)
 @as_torch_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of the table.")
 @script_arguments

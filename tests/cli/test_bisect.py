@@ -332,7 +332,7 @@ def test_the_command(tmp_path):
     )
     done = mt2("bisect", script, folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "train.py:loss_fn#0" in done.stdout.lower() or "LOSS_FN" in done.stdout
+    assert "train.py:loss_fn#0" in done.stdout.splitlines()
     assert "kernels compiled" in done.stdout and "BUG" not in done.stdout
 
 
@@ -354,10 +354,10 @@ def test_a_script_that_fails_or_compiles_nothing_says_so_and_exits_with_2(tmp_pa
         "refused.py": REFUSED,
     }
     said = {
-        "raises.py": ("The script raised (ValueError)", "compiled no graph"),
+        "raises.py": ("The script raised (ValueError) before it compiled a graph",),
         "leaves.py": ("The script exited with 3", "1 compiled graph judged: nothing is wrong."),
         "nothing.py": ("compiled no graph",),
-        "wrong_shape.py": ("The script raised (", "compiled no graph"),
+        "wrong_shape.py": ("The script raised (ShapeError) before it compiled a graph",),
         "refused.py": (
             "no stage can be wrong: the gradient of while_loop(): how often",
             "1 captured graph not compiled but run op by op",

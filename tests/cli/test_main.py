@@ -1,6 +1,13 @@
 """The `mt2` command itself."""
 
+import fcntl
 import importlib.metadata
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
 
 import pytest
 from click.testing import CliRunner
@@ -8,7 +15,7 @@ from click.testing import CliRunner
 import minitorch2
 from minitorch2.cli.main import main
 from minitorch2.cli.runner import BROKEN_PIPE
-from tests.cli.commands import started
+from tests.cli.commands import COMMAND, environment, started
 
 pytestmark = pytest.mark.pure
 
@@ -18,6 +25,8 @@ def test_every_command_says_what_it_does():
     assert done.exit_code == 0
     for name, command in main.commands.items():
         assert name in done.output and command.help
+    assert not re.search(r"[a-z]\.\.\.", done.output)  # no sentence is cut
+    assert all(len(line) < 80 for line in done.output.splitlines())
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
@@ -25,6 +34,21 @@ def test_every_command_says_what_it_does():
 def test_help(name, flag):
     done = CliRunner().invoke(main, [name, flag])
     assert done.exit_code == 0 and done.output.startswith("Usage: ")
+
+
+@pytest.mark.parametrize("wide", [66, 120])
+def test_what_a_pager_shows_is_as_wide_as_its_terminal(wide):
+    """A pipe has no width; the terminal that errors go to has."""
+    master, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, wide, 0, 0))
+    done = subprocess.run(
+        [*COMMAND, "opt", "--list"], stdout=subprocess.PIPE, stderr=terminal, text=True,
+        env=environment(), check=True,
+    )  # fmt: skip
+    os.close(terminal)
+    os.close(master)
+    longest = max(len(line) for line in done.stdout.splitlines())
+    assert wide - 20 < longest <= wide
 
 
 def test_version():

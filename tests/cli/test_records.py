@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from minitorch2.artifacts import Origin, emit, subscribe
-from minitorch2.cli.records import Collector, select, split_origin, write_json
+from minitorch2.cli.records import Collector, Record, select, split_origin, write_json
 from minitorch2.jit.ir.parser import parse_graph
 from tests.cli.samples import UNIT, compiled, record
 
@@ -107,3 +107,11 @@ def test_a_joint_graph_says_where_the_backward_begins():
     rows = [code for code, _ in collector.records[0].lines()]
     assert rows[2:4] == ["  # backward", "  %1: f32[4] = neg(%0)"]
     assert "# backward" not in collector.records[1].text
+
+
+@pytest.mark.parametrize("stage", ["loops.fused", "kernel.cost", "memory.planned", "cuda.source"])
+def test_what_each_half_goes_through_says_which(stage):
+    for half in ("forward", "backward"):
+        assert Record(0, stage, UNIT, "", "text", {"graph": f"f_{half}"}).part == half
+    assert Record(0, stage, UNIT, "", "text", {"graph": "f"}).part == ""
+    assert Record(0, "passes.optimized", UNIT, "", "text", {"graph": "f_forward"}).part == ""
