@@ -28,6 +28,7 @@ from minitorch2.dtypes import float64
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.resume.splice import Rest
 from minitorch2.jit.capture.resume.suspend import finished_generator, generator_place
+from minitorch2.jit.capture.side_effects import is_generic
 from minitorch2.jit.capture.source import ConstantSource, Source
 from minitorch2.jit.capture.state import CaptureState, InputTensor
 from minitorch2.jit.capture.values.base import Lazy, Value
@@ -274,7 +275,7 @@ class Emitter:
         return self._attributes(value, name)
 
     def _attributes(self, value: ObjectValue, name: str) -> str:
-        plain = not isinstance(value.cls.__setattr__, types.FunctionType)
+        plain = is_generic(value.cls.__setattr__)
         for attribute, held in value.attributes.items():
             if held is None:
                 continue

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from minitorch2.jit.capture import protocols
 from minitorch2.jit.capture.rules.builtins import Rule, is_none
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
+from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.deques import DequeValue, DequeWalk
 from minitorch2.jit.capture.values.instance_dicts import InstanceDict
@@ -115,10 +116,11 @@ def _filter(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
 
 def _reversed(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     value = machine.native(args[0]) if args else Constant(None)
-    if isinstance(value, ObjectValue):
+    if isinstance(value, ObjectValue | ClassValue):
         found = value.special(machine, "__reversed__")
         if found is not None:
             return found
+    if isinstance(value, ObjectValue):
         length = value.length(machine)
         keys = [Constant(index) for index in reversed(range(length))]
         return IteratorValue((value.get_item(machine, key) for key in keys), reversed)

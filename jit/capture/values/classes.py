@@ -144,23 +144,48 @@ class ClassValue(Value):
         target = ClassValue(cls, place)
         machine.state.effects.record(target, f"{{0}}.{name} = {{1}}", value)
 
+    def special(self, machine: Machine, name: str, *args: Value) -> Value | None:
+        """Call a special method that the program's metaclass has, or answer None."""
+        owner = self._special_owner(machine, name)
+        return owner and machine.call(machine.class_member(owner, name), [self, *args], {})
+
+    def _special_owner(self, machine: Machine, name: str) -> Any:
+        """The metaclass of the program's own that has this method; enums have none."""
+        found = machine.class_lookup(type(self.cls), name)
+        own = found is not None and isinstance(found[1], types.FunctionType)
+        return found[0] if own and not is_trusted_module(found[0].__module__) else None
+
     def get_item(self, machine: Machine, key: Value) -> Value:
+        found = self.special(machine, "__getitem__", key)
+        if found is not None:
+            return found
         return machine.run_python(lambda cls, item: cls[item], [self, key], {})
 
     def iterator(self, machine: Machine) -> Value:
+        found = self.special(machine, "__iter__")
+        if found is not None:
+            return found
         if not isinstance(self.cls, enum.EnumMeta):
             return super().iterator(machine)
         return machine.iterate_over([machine.from_python(item) for item in list[Any](self.cls)])
 
     def contains(self, machine: Machine, item: Value) -> bool:
-        return item.known() in self.cls  # type: ignore[operator]
+        found = self.special(machine, "__contains__", item)
+        if found is not None:
+            return machine.truth(found)
+        if isinstance(self.cls, enum.EnumMeta):
+            return item.known() in self.cls
+        return super().contains(machine, item)
+
+    def truth(self, machine: Machine) -> bool:
+        found = self.special(machine, "__bool__")
+        if found is not None:
+            return machine.truth(found)
+        return self.length(machine) != 0 if self._special_owner(machine, "__len__") else True
 
     def length(self, machine: Machine) -> int:
-        found = machine.class_lookup(type(self.cls), "__len__")
-        if found is None or isinstance(self.cls, enum.EnumMeta):
-            return machine.guarded(len, self.cls)
-        function = machine.class_member(found[0], "__len__")
-        return machine.index_of(machine.call(function, [self], {}))
+        found = self.special(machine, "__len__")
+        return machine.guarded(len, self.cls) if found is None else machine.index_of(found)
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
         if name == "__call__":

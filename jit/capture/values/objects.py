@@ -15,6 +15,7 @@ import types
 import typing
 from typing import TYPE_CHECKING, Any
 
+from minitorch2.jit.capture.side_effects import is_generic
 from minitorch2.jit.capture.source import AttributeSource, ItemSource, Source
 from minitorch2.jit.capture.values.base import (
     Arguments,
@@ -40,6 +41,12 @@ HOOK_TABLES = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_
 def is_user_class(cls: type) -> bool:
     """Whether a class statement made the class; native ones are static or cannot be changed."""
     return bool(cls.__flags__ & HEAP) and not cls.__flags__ & IMMUTABLE
+
+
+def has_its_own(found: tuple[type, Any] | None) -> bool:
+    """Whether a class has a way of its own to read, set or delete attributes: a function, or a
+    native method under that name, as in `__setattr__ = dict.__setitem__`."""
+    return found is not None and not is_generic(found[1])
 
 
 class ObjectValue(Value):
@@ -97,8 +104,7 @@ class ObjectValue(Value):
         return found
 
     def get_attribute(self, machine: Machine, name: str) -> Value:
-        custom = machine.class_lookup(self.cls, "__getattribute__")
-        if custom is not None and isinstance(custom[1], types.FunctionType):
+        if has_its_own(machine.class_lookup(self.cls, "__getattribute__")):
             return machine.call(
                 machine.class_attribute(self, "__getattribute__"), [machine.from_python(name)], {}
             )
@@ -188,8 +194,7 @@ class ObjectValue(Value):
         return None
 
     def set_attribute(self, machine: Machine, name: str, value: Value) -> None:
-        custom = machine.class_lookup(self.cls, "__setattr__")
-        if custom is not None and isinstance(custom[1], types.FunctionType):
+        if has_its_own(machine.class_lookup(self.cls, "__setattr__")):
             method = machine.class_attribute(self, "__setattr__")
             machine.call(method, [machine.from_python(name), value], {})
             return
@@ -232,8 +237,7 @@ class ObjectValue(Value):
 
     def delete_attribute(self, machine: Machine, name: str) -> None:
         """`del self.name`: by `__delattr__`, a property, a slot, a descriptor, or from the dict."""
-        custom = machine.class_lookup(self.cls, "__delattr__")
-        if custom is not None and isinstance(custom[1], types.FunctionType):
+        if has_its_own(machine.class_lookup(self.cls, "__delattr__")):
             method = machine.class_attribute(self, "__delattr__")
             machine.call(method, [machine.from_python(name)], {})
             return
