@@ -4,7 +4,7 @@
     MT2_CACHE_MB         the most it may hold, in megabytes (default: 1024)
     MT2_CHECK=1          verify the graph around every pass
     MT2_PRIMITIVES       'numpy': eager takes numpy's exp, sin and their like
-    MT2_KERNEL_FRONTEND  'direct' (default) or 'numba': who makes LLVM of source
+    MT2_KERNEL_FRONTEND  'direct' (default) or 'numba': who writes the LLVM
     MT2_KERNEL_LEVEL     LLVM's effort: 0, 1 or 2 (default); 0 compiles in a
                          third of the time, to the same bits and slower code
     MT2_CUDA=sim         run compiled kernels as a GPU would, in the simulator
