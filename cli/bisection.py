@@ -36,8 +36,9 @@ from minitorch2.cli.rounding import (
 from minitorch2.cli.slopes import slope_ratio
 from minitorch2.errors import Mt2Error, is_refusal
 from minitorch2.jit.autodiff.costs import Costs
-from minitorch2.jit.autodiff.functionalize import Functional, functionalize
+from minitorch2.jit.autodiff.functionalize import functionalize
 from minitorch2.jit.autodiff.joint import Joint, make_joint
+from minitorch2.jit.autodiff.output_plans import Functional
 from minitorch2.jit.autodiff.partition import Partition, partition
 from minitorch2.jit.autodiff.rematerialize import rematerialize
 from minitorch2.jit.autodiff.runtime import CompiledProgram

@@ -176,6 +176,7 @@ LATE_BINDING = {
     "minitorch2/absent.py": "a folder of a part that is left out is imported when it is asked for",
     "minitorch2/forks.py": "waits for a module that another thread is importing, by its name",
     "minitorch2/compat.py": "`import torch.nn` in a script loads the module of that name here",
+    "jit/autodiff/records.py": "a loaded program's graphs stay text: most need no parser",
     "kernels/eager_composites.py": "a program found on disk needs no stages",
     "kernels/runtime/compile.py": "a kernel found in the cache is loaded without a compiler",
     "kernels/runtime/build.py": "Numba, the other frontend, is imported only when it is asked for",

@@ -5,6 +5,7 @@ Files, in reading order:
 tracer         stands where the backends stand and turns every primitive into a node
 control_flow   branches and loops: functional graphs inside, and their backward
 histories      what an output's history says of its backward
+output_plans   a functional graph and what its outputs are for, as data
 functionalize  a captured graph without composites and writes
 joint          forward and backward in one graph, by running the engine on symbols
 costs          what values weigh and what nodes take

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from minitorch2.artifacts import Origin
 from minitorch2.autograd.engine import run_backward
 from minitorch2.dispatch import origin_scope, state
-from minitorch2.jit.autodiff.functionalize import Functional, actual, replay, trace_inputs
+from minitorch2.jit.autodiff.functionalize import actual, replay, trace_inputs
+from minitorch2.jit.autodiff.output_plans import Functional
 from minitorch2.jit.autodiff.tracer import Tracer
 from minitorch2.jit.ir.examples import environment_of
 from minitorch2.jit.ir.graph import Graph

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from minitorch2.artifacts import emit
 from minitorch2.config import config
 from minitorch2.jit.autodiff.control_flow import without_custom_gradients
-from minitorch2.jit.autodiff.functionalize import Functional, functionalize
+from minitorch2.jit.autodiff.functionalize import functionalize
 from minitorch2.jit.autodiff.joint import Joint, make_joint
+from minitorch2.jit.autodiff.output_plans import Functional
 from minitorch2.jit.autodiff.partition import partition
 from minitorch2.jit.autodiff.rematerialize import fullest, rematerialize, with_lean_backward
 from minitorch2.jit.autodiff.runtime import CompiledProgram, Executable

@@ -22,10 +22,9 @@ from minitorch2 import dtypes
 from minitorch2.artifacts import Origin, Span
 from minitorch2.devices import device
 from minitorch2.dtypes import dtype
-from minitorch2.jit.autodiff.functionalize import Functional, OutputPlan
+from minitorch2.jit.autodiff.output_plans import Functional, OutputPlan
 from minitorch2.jit.autodiff.runtime import CompiledProgram, Executable
 from minitorch2.jit.ir.graph import Argument, Graph, Node, Value, values_in
-from minitorch2.jit.ir.parser import parse_graph
 from minitorch2.jit.ir.types import ScalarType, TensorType, Type
 from minitorch2.jit.shapes.parser import parse_size
 from minitorch2.jit.shapes.size_expression import Size, SizeExpression
@@ -189,7 +188,7 @@ class StoredFunctional:
     def graph(self) -> Graph:
         """The functional graph, with the user's lines."""
         if self._graph is None:
-            graph = parse_graph(self.record["graph"])
+            graph = _parsed(self.record["graph"])
             pairs = zip(graph.nodes, self.record["origins"], strict=True)
             nodes = tuple(replace(n, origin=origin_from(o, self._spans)) for n, o in pairs)
             self._graph = replace(graph, nodes=nodes)
@@ -212,7 +211,7 @@ class StoredPartition:
     @property
     def backward(self) -> Graph:
         """The backward graph, without the user's lines."""
-        return parse_graph(self.text)
+        return _parsed(self.text)
 
 
 def program_record(program: CompiledProgram) -> Record:
@@ -268,6 +267,12 @@ def _functional_record(functional: Functional) -> Record:
         "frees": [sorted(steps) for steps in functional.frees],
         "lost": [None if each is None else list(each) for each in functional.lost],
     }
+
+
+def _parsed(text: str) -> Graph:
+    from minitorch2.jit.ir.parser import parse_graph  # most programs never look at their graphs
+
+    return parse_graph(text)
 
 
 def _plan_record(plan: OutputPlan) -> Record:

@@ -29,7 +29,7 @@ from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
 
 if TYPE_CHECKING:
-    from minitorch2.jit.autodiff.functionalize import Functional, OutputPlan
+    from minitorch2.jit.autodiff.output_plans import Functional, OutputPlan
     from minitorch2.jit.autodiff.partition import Partition
     from minitorch2.jit.autodiff.records import StoredFunctional, StoredPartition
 
