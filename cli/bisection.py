@@ -142,7 +142,7 @@ def _shortened(
             found.verdicts[-1].stage == stage)  # fmt: skip
         return replace(finding, graph=short) if same else None
 
-    whole = replace(finding, graph=captured, inputs=tuple(inputs), flags=tuple(flags))
+    whole = replace(finding, graph=captured, inputs=tuple(inputs), flags=tuple(flags), executor="")
     low, high = 1, len(captured.nodes)
     while high - low > LINEAR:
         middle = (low + high) // 2
@@ -389,15 +389,22 @@ def _run_halves(
     return [*found[:count], *run(halves.backward, [*saved, *inputs[first:], *more])]
 
 
+def _outcome(run: Run, graph: Graph, inputs: Sequence[Any]) -> list[Any]:
+    """What a graph returns on copies of inputs, and the inputs that it has written."""
+    given = copies(inputs)
+    found = run(graph, given)
+    return arrays([*found, *(given[place] for place, _ in graph.writes)])
+
+
 class _Judge:
     """Knows the numbers of a graph in float64 and how far each may be from them."""
 
     def __init__(self, graph: Graph, inputs: list[Any], run: Run = _interpreted):
-        self.inputs, self.run = inputs, partial(run, graph)
-        self.own = arrays(self.run(copies(inputs)))
-        others = [arrays(self.run(shaken(inputs, n))) for n in range(SHAKES)]
+        self.inputs, self.run = inputs, partial(_outcome, run, graph)
+        self.own = self.run(inputs)
+        others = [self.run(shaken(inputs, n)) for n in range(SHAKES)]
         try:
-            self.exact = arrays(run(widened(graph), [wide_input(i) for i in inputs]))
+            self.exact = _outcome(run, widened(graph), [wide_input(i) for i in inputs])
         except Mt2Error:  # no wider form of some dtype argument
             self.exact = self.own
         # What float32 cannot hold is no fault of a stage: it must overflow as eager does.
@@ -409,7 +416,7 @@ class _Judge:
     def verdict(self, stage: str, graph: Graph, run: Run) -> Verdict:
         """How a stage does on the inputs."""
         try:
-            found = arrays(run(graph, copies(self.inputs)))
+            found = _outcome(run, graph, self.inputs)
         except Exception as error:
             return Verdict.raised(stage, error)
         if len(found) != len(self.exact):
@@ -430,7 +437,7 @@ class _Judge:
         others = []
         for number in range(SHAKES):
             with RoundedSteps(number):
-                others.append(arrays(self.run(copies(self.inputs))))
+                others.append(self.run(self.inputs))
         columns = zip(self.own, self.own, *others, strict=True)
         return [
             max(bound, bound_of(*column))

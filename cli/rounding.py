@@ -181,6 +181,8 @@ def widened(graph: Graph) -> Graph:
         names.update(zip(node.results, results, strict=True))
     for output in graph.outputs:
         builder.output(map_values(output.argument, names.__getitem__), output.strides)
+    for place, value in graph.writes:
+        builder.write(place, names[value])
     return builder.build()
 
 

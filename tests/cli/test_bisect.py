@@ -105,6 +105,53 @@ def test_a_fault_in_a_pass(monkeypatch, place):
         shows_itself(finding, monkeypatch)
 
 
+WRITING = parse_graph("""
+graph f(%x: f32[4,6], %w: f32[6,6], %n: i64[4]) {
+  %0: f32[4,6] = exp_(%x)
+  %1: f32[6,6] = sin(%w)
+  return %1
+}""")
+
+
+def test_a_write_into_an_input_that_a_pass_changes(monkeypatch):
+    """No result shows it, the inputs afterwards do."""
+    passes = list(bisection.PIPELINE)
+    name, right = passes[3].__name__, passes[3]
+
+    def faulty(graph, options):
+        made = right(graph, options)
+        (place, value), other = made.writes[0], made.inputs[0].value
+        return replace(made, writes=((place, other),) if value != other else made.writes)
+
+    faulty.__name__ = name
+    passes[3] = faulty
+    monkeypatch.setattr(bisection, "PIPELINE", tuple(passes))
+    finding = found(WRITING, (False, False, False))
+    assert wrong(finding) == f"pass {name}" and "exp_(%x)" in finding.node
+    shows_itself(finding, monkeypatch)
+
+
+@pytest.mark.parametrize("executor, stage", bisection.EXECUTORS)
+def test_a_write_into_an_input_that_kernels_change(monkeypatch, executor, stage):
+    right = bisection.compile_graph
+
+    def faulty(graph, options):
+        run = right(graph, options)
+
+        def wrong_write(inputs):
+            results = run(inputs)
+            if options.executor == executor and graph.writes:
+                inputs[0].mul_(2)
+            return results
+
+        return wrong_write
+
+    monkeypatch.setattr(bisection, "compile_graph", faulty)
+    finding = found(WRITING, (False, False, False))
+    assert wrong(finding) == stage and "exp_(%x)" in finding.node
+    shows_itself(finding, monkeypatch)
+
+
 def test_a_fault_in_the_partition(monkeypatch):
     whole = bisection.partition
 

@@ -1,4 +1,4 @@
-"""Logs of random graphs: summed, gone on from after a cut within a line, complaints judged again."""
+"""Logs of random graphs: summed, gone on from after a cut in a line, complaints judged again."""
 
 import numpy
 import pytest
