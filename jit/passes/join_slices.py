@@ -1,15 +1,17 @@
 """Removes cutting apart and joining again.
 
 In: a functional graph. Out: the same graph in which the concatenation of all parts of a tensor is
-the tensor, neighbouring parts are one part, and a part of a concatenation is read from what was
-concatenated.
+the tensor, neighbouring parts are one part, a concatenation of concatenations is one, and a part of
+a concatenation is read from what was concatenated. A `stack` is a concatenation of parts of one
+element each, an `unbind` selects them.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from minitorch2.jit.ir.graph import Graph, Node, Value
-from minitorch2.jit.passes.notes import note
+from minitorch2.jit.ir.graph import Graph, Node, Value, used_values
+from minitorch2.jit.passes.notes import left, note
 from minitorch2.jit.passes.options import PassOptions
 from minitorch2.jit.passes.rebuild import Rebuilder, rebuild, tensor_type
 from minitorch2.layouts import normalize_dim
@@ -44,29 +46,38 @@ def join_slices(graph: Graph, options: PassOptions) -> Graph:
       return %x, %y
     }
 
-    Sizes that are symbols are left alone.
+    Sizes that are symbols are left alone. A concatenation that somebody else reads too stays whole.
 
     Complexity: linear in the nodes and their operands. Source: Inductor's split-cat pass.
     """
 
+    uses = Counter(used_values(graph))
+
     def step(rebuilder: Rebuilder, node: Node) -> Sequence[Value] | None:
-        if node.op == "cat":
-            return _joined(rebuilder, node)
-        if node.op == "slice":
-            return _part_of_cat(rebuilder, node)
-        return None
+        if node.op not in ("cat", "slice", "select"):
+            return None
+        change = _joined if node.op == "cat" else _part_of_cat
+        found = change(rebuilder, node, uses)
+        if found is not None:
+            uses[found] += uses[node.results[0]]
+        return None if found is None else (found,)
 
     return rebuild(graph, step, lambda inner: join_slices(inner, options))
 
 
-def _joined(rebuilder: Rebuilder, node: Node) -> Sequence[Value] | None:
+Seen = tuple[Value, int, int]  # a tensor and the bounds of a part of it
+
+
+def _joined(rebuilder: Rebuilder, node: Node, uses: Counter) -> Value | None:
     """A cat with neighbouring slices of one tensor joined."""
-    parts: Any = node.args[0]
     dim: Any = node.args[1]
     at = normalize_dim(dim, tensor_type(node.results[0]).ndim)
-    if any(tensor_type(part).dtype is not tensor_type(node.results[0]).dtype for part in parts):
+    given: Any = node.args[0]
+    if any(tensor_type(part).dtype is not tensor_type(node.results[0]).dtype for part in given):
         return None
-    joined: list[tuple[Value, tuple[Value, int, int] | None]] = []
+    parts = list(_flat(rebuilder, node, at, uses))
+    parts = [part for part in parts if tensor_type(part).shape[at] != 0] or parts[:1]
+    joined: list[tuple[Value, Seen | None]] = []
     for part in parts:
         seen = _seen(rebuilder, part, at)
         last = joined[-1][1] if joined else None
@@ -74,9 +85,9 @@ def _joined(rebuilder: Rebuilder, node: Node) -> Sequence[Value] | None:
             joined[-1] = (part, (seen[0], last[1], seen[2]))
         else:
             joined.append((part, seen))
-    if len(joined) == len(parts):
+    if len(joined) == len(given):
         return None
-    note(f"{len(parts)} parts of {len(joined)} tensors", node)
+    note(f"{len(given)} parts of {len(joined)} tensors", node)
     values = []
     for part, seen in joined:
         if seen is None or _is_whole(part, seen, at):
@@ -87,8 +98,23 @@ def _joined(rebuilder: Rebuilder, node: Node) -> Sequence[Value] | None:
             args = (seen[0], at, seen[1], seen[2], 1)
             values.append(rebuilder.add("slice", args, node, MADE_BY))
     if len(values) == 1:
-        return (values[0],)
-    return (rebuilder.add("cat", (tuple(values), at), node, MADE_BY),)
+        return values[0]
+    return rebuilder.add("cat", (tuple(values), at), node, MADE_BY)
+
+
+def _flat(rebuilder: Rebuilder, node: Node, at: int, uses: Counter) -> Iterator[Value]:
+    """What a cat joins; for a cat among it that nobody else reads, what that one joins."""
+    parts: Any = node.args[0]
+    for part in parts:
+        made = rebuilder.definition(part)
+        along: Any = made.args[1] if made is not None and made.op == "cat" else None
+        if made is None or along is None or normalize_dim(along, tensor_type(part).ndim) != at:
+            yield part
+        elif uses[part] > 1:
+            left("the inner cat is read elsewhere too", node)
+            yield part
+        else:
+            yield from _flat(rebuilder, made, at, uses)
 
 
 def _is_whole(part: Value, seen: tuple[Value, int, int], at: int) -> bool:
@@ -96,53 +122,107 @@ def _is_whole(part: Value, seen: tuple[Value, int, int], at: int) -> bool:
     return tensor_type(part).shape[at] == seen[2] - seen[1]
 
 
-def _seen(rebuilder: Rebuilder, part: Value, at: int) -> tuple[Value, int, int] | None:
-    """(base, first, last) of a part that is such a slice."""
+def _seen(rebuilder: Rebuilder, part: Value, at: int) -> Seen | None:
+    """(base, first, last) of a part that is such a slice, or one element with its dimension."""
     node = rebuilder.definition(part)
-    if node is None or node.op != "slice":
+    if node is None or node.op not in ("slice", "unsqueeze"):
         return None
-    base, dim, _, _, _ = _slice(node)
-    if normalize_dim(dim, tensor_type(base).ndim) != at:
+    chosen: Node | None = node
+    if node.op == "unsqueeze":
+        dim: Any = node.args[1]
+        chosen = rebuilder.definition(node.args[0])
+        if normalize_dim(dim, tensor_type(part).ndim) != at:
+            return None
+    if chosen is None or chosen.op != ("slice" if chosen is node else "select"):
         return None
-    bounds = _bounds(node, at)
-    return None if bounds is None else (base, *bounds)
+    base, along = chosen.args[:2]
+    assert isinstance(base, Value) and isinstance(along, int)
+    if normalize_dim(along, tensor_type(base).ndim) != at:
+        return None
+    bounds = _bounds(chosen, at)
+    same = tensor_type(base).dtype is tensor_type(part).dtype
+    return None if bounds is None or not same else (base, *bounds)
 
 
-def _part_of_cat(rebuilder: Rebuilder, node: Node) -> Sequence[Value] | None:
-    """A slice of a cat that lies in one of its operands."""
-    base, dim, _, _, _ = _slice(node)
+def _part_of_cat(rebuilder: Rebuilder, node: Node, uses: Counter) -> Value | None:
+    """A slice or an element of a cat, from the operands it lies in."""
+    base, dim = node.args[:2]
     cat = rebuilder.definition(base)
     if cat is None or cat.op != "cat":
         return None
+    assert isinstance(base, Value) and isinstance(dim, int)
     at = normalize_dim(dim, tensor_type(base).ndim)
     along: Any = cat.args[1]
-    parts: Any = cat.args[0]
-    seen = _bounds(node, at)
-    if normalize_dim(along, tensor_type(base).ndim) != at or seen is None:
+    if normalize_dim(along, tensor_type(base).ndim) != at:
         return None
-    begin = 0
+    seen = _bounds(node, at)
+    if seen is None:
+        left("its bounds vary, or it leaves elements out", node)
+        return None
+    if seen[0] >= seen[1]:
+        return None
+    found = _overlaps(cat, at, seen)
+    if found is None:
+        left("several dtypes are joined", node)
+        return None
+    if len(found) > 1 and (uses[base] > 1 or len(found) == len(cat.args[0])):  # type: ignore[arg-type]
+        left("it lies in several operands, and the cat is made anyway", node)
+        return None
+    note("a part of a cat is a part of its operand" if len(found) == 1 else
+         f"a part of a cat is a cat of {len(found)} operands", node)  # fmt: skip
+    if node.op == "select":
+        [(part, first, _)] = found
+        return _element(rebuilder, (node, cat), part, at, first)
+    values = tuple(
+        part if (first, last) == (0, tensor_type(part).shape[at])
+        else rebuilder.add("slice", (part, at, first, last, 1), (node, cat), MADE_BY)
+        for part, first, last in found
+    )  # fmt: skip
+    return values[0] if len(values) == 1 else rebuilder.add(
+        "cat", (values, at), (node, cat), MADE_BY)  # fmt: skip
+
+
+def _overlaps(cat: Node, at: int, seen: tuple[int, int]) -> list[Seen] | None:
+    """The operands of a cat between two bounds, each with the bounds inside of it."""
+    found, begin = [], 0
+    parts: Any = cat.args[0]
     for part in parts:
-        size: Any = tensor_type(part).shape[at]
-        if not isinstance(size, int):
+        size: Any = tensor_type(part).shape[at]  # a number, as that of the whole is one
+        if tensor_type(part).dtype is not tensor_type(cat.results[0]).dtype:
             return None
-        if begin <= seen[0] and seen[1] <= begin + size and seen[0] < seen[1]:
-            if tensor_type(part).dtype is not tensor_type(base).dtype:
-                return None
-            note("a part of a cat is a part of its operand", node)
-            if (seen[0], seen[1]) == (begin, begin + size):
-                return (part,)
-            args = (part, at, seen[0] - begin, seen[1] - begin, 1)
-            return (rebuilder.add("slice", args, (node, cat), MADE_BY),)
+        first, last = max(seen[0] - begin, 0), min(seen[1] - begin, size)
+        if first < last:
+            found.append((part, first, last))
         begin += size
-    return None
+    return found
+
+
+def _element(
+    rebuilder: Rebuilder, replaced: tuple[Node, Node], part: Value, at: int, place: int
+) -> Value:
+    """One element of a part along a dimension: what it was made from, if it is its only one."""
+    made = rebuilder.definition(part)
+    if made is not None and made.op == "unsqueeze":
+        source, dim = made.args
+        assert isinstance(source, Value) and isinstance(dim, int)
+        if normalize_dim(dim, tensor_type(part).ndim) == at:
+            return source
+    return rebuilder.add("select", (part, at, place), replaced, MADE_BY)
 
 
 def _bounds(node: Node, at: int) -> tuple[int, int] | None:
-    """(first, last) of a slice with step 1 along dimension `at`, where both are numbers."""
-    base, _, start, end, step = _slice(node)
+    """(first, last) of a slice with step 1, or of an element, where all are numbers."""
+    base: Any = node.args[0]
     size = tensor_type(base).shape[at]
-    numbers = [each for each in (size, start, end) if each is not None]
-    if step != 1 or not all(isinstance(each, int) for each in numbers):
+    numbers: Any = [each for each in (size, *node.args[2:]) if each is not None]
+    if not all(isinstance(each, int) for each in numbers):
+        return None
+    if node.op == "select":
+        place: Any = node.args[2]
+        first = place + size if place < 0 else place
+        return first, first + 1
+    _, _, start, end, step = _slice(node)
+    if step != 1:
         return None
     first, count = slice_bounds(size, start, end, 1)
     return first, first + count
