@@ -158,6 +158,11 @@ ROWS = (
         CALL,
     ),
     Row(
+        "weak-reference",
+        "A weak reference is asked for its object after a write that may have freed it.",
+        ("Ask it before anything is written, and keep the object.",),
+    ),
+    Row(
         "schedule",
         "The next learning rate is computed from the number of the step, which differs each time.",
         ("Call scheduler.step() outside of the compiled function.",),

@@ -39,6 +39,11 @@ class Effect:
     template: str
     operands: tuple[Any, ...]
 
+    def may_free(self) -> bool:
+        """Whether something may be held no longer: all but appending to a list."""
+        appends = self.template.endswith((".append({1})", ".extend({1})"))
+        return not (appends and self.target.python_type() is list)
+
 
 class Effects:
     """The effects so far."""

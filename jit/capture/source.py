@@ -309,6 +309,20 @@ class MadeSource(Step):
         return str(self.origin)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ReferentSource(Step):
+    """What a weak reference refers to: None when it is no more."""
+
+    def fetch(self, call: Call) -> Any:
+        return self.origin.fetch(call)()
+
+    def expression(self, of: Render) -> str:
+        return f"{of(self.origin)}()"
+
+    def __str__(self) -> str:
+        return f"{self.origin}()"
+
+
 def argument_names(positional: int, keywords: tuple[str, ...], hints: tuple[str, ...]) -> list[str]:
     """Names for the positional arguments, taken from the signature where they do not clash.
 

@@ -15,6 +15,7 @@ import re
 import string
 import struct
 import types
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -62,6 +63,7 @@ from minitorch2.jit.capture.values.sequences import (
     is_plain_tuple,
 )
 from minitorch2.jit.capture.values.sets import SetValue
+from minitorch2.jit.capture.values.weak import outside_reference
 from minitorch2.jit.shapes.symbolic_size import SymbolicSize
 from minitorch2.random import Generator
 from minitorch2.tensors import Size, Tensor
@@ -336,6 +338,8 @@ MAKERS: dict[type, Any] = {
     types.MethodType: _method,
     types.CellType: cell_value,
     functools.partial: _partial,
+    weakref.ref: outside_reference,
+    weakref.KeyedRef: outside_reference,
     **MODE_VALUES,
 }
 for _kind in (*outside.PLAIN, enumerate, zip):

@@ -12,6 +12,8 @@ import enum
 import types
 from typing import TYPE_CHECKING, Any
 
+import numpy
+
 from minitorch2.amp.autocast import autocast
 from minitorch2.devices import device
 from minitorch2.dtypes import dtype
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
 
 PLAIN_DATA: tuple[type, ...] = (
-    int, float, complex, bool, str, bytes, range, dtype, device,
+    int, float, complex, bool, str, bytes, range, dtype, device, numpy.iinfo, numpy.finfo,
 )  # fmt: skip
 
 

@@ -1,7 +1,9 @@
 """Objects whose end the program can see: weak references, and classes with `__del__`.
 
 In: a value. Out: a weak reference answers with it when it is called. What capture makes lives until
-the call is over: of an object made inside that would be seen, so that Python makes the call.
+the call is over: of an object made inside that would be seen, so that Python makes the call. Writes
+happen after the graph: a reference from outside is asked only while nothing was written, because a
+write may be what frees the object.
 
 Source: Python's reference, `object.__del__`; the documentation of weakref.
 """
@@ -12,6 +14,7 @@ import types
 import weakref
 from typing import TYPE_CHECKING
 
+from minitorch2.jit.capture.source import AttributeSource, ReferentSource, Source
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value, native_attribute
 
 if TYPE_CHECKING:
@@ -44,6 +47,47 @@ class WeakValue(Value):
         return emitter.assign(
             self, f"{emitter.object(weakref.ref, 'ref')}({emitter.value(self.target)})"
         )
+
+
+class OutsideReference(Value):
+    """A weak reference that exists."""
+
+    __slots__ = ("object",)
+
+    def __init__(self, object: weakref.ref, source: Source):
+        super().__init__(source)
+        self.object = object
+
+    def python_type(self) -> type:
+        return type(self.object)
+
+    def describe(self) -> str:
+        return f"the weak reference {self.source}"
+
+    def same_as(self, machine: Machine, other: Value) -> bool:
+        return self is other
+
+    def get_attribute(self, machine: Machine, name: str) -> Value:
+        if name == "key" and isinstance(self.object, weakref.KeyedRef):
+            assert self.source is not None
+            return machine.wrap(self.object.key, AttributeSource(self.source, name))
+        return native_attribute(machine, self, name)
+
+    def call(self, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+        if any(effect.may_free() for effect in machine.state.effects.items):
+            machine.stop("weak-reference", f"{self.describe()} is asked")
+        assert self.source is not None
+        return machine.wrap(self.object(), ReferentSource(self.source))
+
+    def emit(self, emitter: Emitter) -> str:
+        return emitter.fetch(self.source)
+
+
+def outside_reference(machine: Machine, object: weakref.ref, source: Source) -> Value:
+    """The value of a weak reference that exists."""
+    value = OutsideReference(object, source)
+    machine.state.remember(object, value)
+    return value
 
 
 def weak_reference(machine: Machine, target: Value) -> Value:

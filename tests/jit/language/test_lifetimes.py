@@ -231,6 +231,69 @@ def of_what_stays(x):
     return weakref.ref(x)() is x, weakref.ref(Local)() is Local
 
 
+class Node:
+    """Holds its children; its children hold it weakly."""
+
+    def __init__(self, scale, parent=None):
+        self.scale, self.children = scale, []
+        self._parent = None if parent is None else weakref.ref(parent)
+        if parent is not None:
+            parent.children.append(self)
+
+    @property
+    def parent(self):
+        return None if self._parent is None else self._parent()
+
+    def depth(self):
+        return 0 if self.parent is None else 1 + self.parent.depth()
+
+
+@program
+def references_from_outside():
+    root = Node(2.0)
+    leaf = Node(0.5, Node(3.0, root))
+    held, named = torch.ones(2), weakref.WeakValueDictionary(root=root)
+    tensor, gone = weakref.ref(held), weakref.ref(Plain())
+
+    def fn(x):
+        above = leaf.parent
+        found = above.parent is root, leaf._parent() is above, leaf._parent, tensor() is held
+        x = x * leaf.depth() + above.scale + tensor()
+        return x, found, gone(), named["root"] is root, named.get("none"), "root" in named
+
+    return fn, (torch.ones(2),), lambda: None
+
+
+@program(again=True)
+def a_reference_that_dies_between_calls():
+    box, calls = [Node(2.0)], []
+    reference = weakref.ref(box[0])
+
+    def fn(x):
+        calls.append(1)
+        node = reference()
+        return x if node is None else x * node.scale
+
+    def arguments():
+        if len(calls) == 1:
+            box.clear()
+        return (torch.ones(2),)
+
+    return fn, arguments, lambda: len(calls)
+
+
+@program(breaks=True, again=True)
+def a_reference_that_dies_within_the_call():
+    box = [Node(2.0)]
+    reference = weakref.ref(box[0])
+
+    def fn(x):
+        box.clear()
+        return x, reference() is None
+
+    return fn, (torch.ones(2),), lambda: box
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", program.names)
 def test_programs(name, backend):
