@@ -17,7 +17,7 @@ import numpy
 
 from minitorch2.artifacts import Event, subscribe
 from minitorch2.cli.bisection import ERROR, WIDTH, Finding, bisect
-from minitorch2.cli.render import Page
+from minitorch2.cli.render import Page, many
 from minitorch2.cli.runner import Outcome, run_script
 from minitorch2.cli.script import CONTEXT, as_torch_option, script_arguments
 from minitorch2.errors import Mt2Error
@@ -125,18 +125,14 @@ def _conclude(page: Page, outcome: Outcome, judged: int, wrong: int, refused: in
         if not judged and not refused:
             return
     if refused:
-        page.write(f"{_graphs(refused, 'captured')} not compiled but run op by op: "
+        page.write(f"{many(refused, 'captured graph')} not compiled but run op by op: "
                    "the reason stands above.", "bold")  # fmt: skip
     elif not judged:
         page.write("The script compiled no graph, so there is nothing to judge: is "
                    "torch.compile called, and the compiled function too?", "bold")  # fmt: skip
     if judged:
-        good = f"{_graphs(judged, 'compiled')} judged: "
+        good = f"{many(judged, 'compiled graph')} judged: "
         page.write(good + (f"{wrong} wrong." if wrong else "nothing is wrong."), "bold")
-
-
-def _graphs(count: int, how: str) -> str:
-    return f"{count} {how} graph{'s' * (count > 1)}"
 
 
 def _table(page: Page, finding: Finding) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from minitorch2.cli.costs import write_costs, write_launches, write_memory
 from minitorch2.cli.diffs import Row, graph_diff
 from minitorch2.cli.records import BACKWARD, SAVED, Record
-from minitorch2.cli.render import Page
+from minitorch2.cli.render import Page, many
 
 _NUMBERED = re.compile(r"^ *(\d+)  ?(.*)$")
 _INSTRUCTION = re.compile(r"^ *(?:(\S+):)?(\d+) +(\d+)  ( *)(\S.*)$")
@@ -85,23 +85,19 @@ def size(record: Record) -> str:
     nodes = sum(line.startswith("  %") for line in lines)
     kernels = sum(line.startswith(("kernel ", "def kernel")) for line in lines)
     if record.stage == "capture.bytecode":
-        return _count(len(steps_of(record)), "instruction")
+        return many(len(steps_of(record)), "instruction")
     if record.stage == "capture.guards":
-        return _count(sum(bool(_GUARD.match(line)) for line in lines), "guard")
+        return many(sum(bool(_GUARD.match(line)) for line in lines), "guard")
     if record.stage in ("capture.break", "capture.recompile", "capture.limit"):
         return lines[0].strip()
     if "before" in record.facts:
         signs = [row.sign for row in _changes(record)]
-        return f"{signs.count('-')} lines out, {signs.count('+')} in"
+        return f"{many(signs.count('-'), 'line')} out, {signs.count('+')} in"
     if kernels:
-        return _count(kernels, "kernel") + f", {_count(len(lines), 'line')}"
+        return many(kernels, "kernel") + f", {many(len(lines), 'line')}"
     if nodes:
-        return _count(nodes, "node")
-    return _count(len(lines), "line")
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
+        return many(nodes, "node")
+    return many(len(lines), "line")
 
 
 def _text(page: Page, record: Record, context: Context) -> None:

@@ -13,7 +13,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from minitorch2.cli.render import Page, compact
+from minitorch2.cli.render import Page, compact, many
 
 PREFIXES = (("T", 10**12), ("G", 10**9), ("M", 10**6), ("k", 10**3))
 NOT_KNOWN = "-"
@@ -83,8 +83,7 @@ def write_memory(page: Page, facts: Row) -> None:
         page.blank()
     total, peak, blocks = (short(facts[name], "B") for name in ("sum", "peak", "blocks"))
     sizes = ", ".join(f"{name} = {size}" for name, size in facts["examples"].items())
-    values = f"{len(rows)} value{'s' * (len(rows) != 1)}"
-    page.write(f"{values} of {total} together; at most {peak} at once"
+    page.write(f"{many(len(rows), 'value')} of {total} together; at most {peak} at once"
                f"{', in ' + facts['fullest'] if rows else ''}; {blocks} in blocks"
                f"{f' (with {sizes})' if sizes else ''}.", indent=2)  # fmt: skip
 

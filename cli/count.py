@@ -20,6 +20,8 @@ from typing import Any
 
 import click
 
+from minitorch2.cli.render import many
+
 HEAD = ("program", "ops", "graphs", "breaks", "fallbacks", "recompiles", "why, and how it ended")
 
 
@@ -114,9 +116,7 @@ def table(rows: list[dict[str, Any]]) -> str:
     reasons = Counter[str]()
     for row in rows:
         reasons.update(row["breaks"])
-    lines.append(
-        (f"{len(rows)} program{'s' * (len(rows) != 1)}", *map(str, totals), _listed(reasons))
-    )
+    lines.append((many(len(rows), "program"), *map(str, totals), _listed(reasons)))
     widths = [max(len(line[place]) for line in lines) for place in range(6)]
     return "\n".join(_line(line, widths) for line in lines)
 

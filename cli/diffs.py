@@ -25,6 +25,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from minitorch2.cli.render import many
+
 CONTEXT = 2
 _VALUE = re.compile(r"%(\d+)\b")
 
@@ -142,4 +144,4 @@ def _hunks(rows: list[Row], context: int) -> Iterator[Row]:
 
 
 def _skipped(count: int) -> Row:
-    return Row("~", f"{count} line{'s' * (count > 1)} as before")
+    return Row("~", f"{many(count, 'line')} as before")

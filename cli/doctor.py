@@ -24,7 +24,7 @@ import click
 import numpy
 
 from minitorch2.cli.cache import counted, entries, size_text
-from minitorch2.cli.render import Page
+from minitorch2.cli.render import Page, many
 from minitorch2.config import config
 from minitorch2.kernels.runtime import cache as disk
 
@@ -66,7 +66,7 @@ def doctor(compiles: bool) -> None:
             page.hanging(" " * len(head), check.remedy, "yellow")
     problems = sum(check.state == PROBLEM for check in checks)
     page.blank()
-    page.put(f"{problems} problem{'s' * (problems > 1)}" if problems else "no problems")
+    page.put(many(problems, "problem") if problems else "no problems")
     sys.exit(1 if problems else 0)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import click
 
-from minitorch2.cli.render import Page
+from minitorch2.cli.render import Page, many
 from minitorch2.ops.short_ways import has_one, source_of
 from minitorch2.ops.table import KINDS, Op, all_ops, lookup
 
@@ -107,8 +107,9 @@ def _coverage(page: Page, chosen: Sequence[Op]) -> None:
         page.write(f"{op.torch}  {_status(op)}")
         page.write(f"{dtypes or 'no tensor operands'}; {count} comparisons: {what}", "dim", 4, 4)
     page.blank()
-    rows = f"{len(published)} row{'s' * (len(published) != 1)}"
-    page.write(f"{rows}, {total} comparisons with torch, no mismatch", "bold")
+    page.write(
+        f"{many(len(published), 'row')}, {total} comparisons with torch, no mismatch", "bold"
+    )
     others = [op.name for op in chosen if op.name not in found]
     if others:
         page.write(f"not compared: {', '.join(others)}", "dim")

@@ -11,6 +11,7 @@ narrow encoding cannot say is written in ASCII.
 Source: the column of places follows `objdump --source` and Rust's error reports.
 """
 
+import contextlib
 import os
 import re
 import shutil
@@ -45,13 +46,24 @@ class _Console(Console):
         raise BrokenPipeError
 
 
+def many(count: int, word: str) -> str:
+    """A count with its noun.
+
+    >>> many(1, "line"), many(0, "line")
+    ('1 line', '0 lines')
+    """
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
 def _behind_pipe() -> int:
     """The width of the terminal on which a pager shows standard output; 0 where none is known."""
-    try:
-        is_pipe = stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode)
-        return os.get_terminal_size(sys.stderr.fileno()).columns if is_pipe else 0
-    except (OSError, ValueError, AttributeError):  # no terminal, no file
-        return 0
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # no file
+        if not stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode):
+            return 0
+    for file in (sys.stderr, sys.stdin):
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # no terminal
+            return os.get_terminal_size(file.fileno()).columns
+    return 0
 
 
 class Page:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from minitorch2.cli import bodies
 from minitorch2.cli.line import Place, captured_places, never_captured
 from minitorch2.cli.records import Record
-from minitorch2.cli.render import Page
+from minitorch2.cli.render import Page, many
 from minitorch2.cli.stages import order, stage_named
 
 NOTHING = """\
@@ -156,7 +156,7 @@ def _glance(rows: Sequence[Record]) -> str:
         kept = (record for record in rows if record.stage == stage)
         count = len({(record.facts.get("where") or record.id, record.text) for record in kept})
         if count:
-            found.append(f"{count} {word}{'s' * (count > 1)}")
+            found.append(many(count, word))
     if not any(record.stage == "capture.break" for record in rows):
         furthest = max((record.stage for record in rows), key=order, default="")
         compiled = order(furthest) >= order("kernel.source")
