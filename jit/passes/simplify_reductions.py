@@ -100,8 +100,8 @@ class _Reduction:
 
     def smaller(self) -> Value | None:
         """A reduction of less, if there is one."""
-        if all(self.type.shape[dim] == 1 for dim in self.dims) and self.node.op in SELECTING:
-            if not self.exact or not _is_known(self.result.shape):
+        if all(self.type.shape[dim] == 1 for dim in self.dims) and self.exact:
+            if not _is_known(self.result.shape):
                 return None
             note(f"{self.node.op} of one element each", self.node)
             return self.shaped(self.operand)
@@ -110,6 +110,8 @@ class _Reduction:
             return None
         if inner.op == "expand":
             return self.of_broadcast(inner)
+        if inner.op == "full" and self.node.op in SELECTING:
+            return self.of_number(inner)
         if inner.op == self.node.op and self.uses_once():
             return self.of_reduction(inner)
         return self.of_product(inner) if inner.op == "mul" and self.node.op == "sum" else None
@@ -118,25 +120,34 @@ class _Reduction:
         """amax(expand(y)) is amax(y); a sum of equal elements is one of them times their count."""
         base = inner.args[0]
         assert isinstance(base, Value)
-        shape: Any = tensor_type(base).shape
-        if len(shape) != self.type.ndim or not _is_known(shape):
+        if not _is_known(tensor_type(base).shape):
             return None
+        lead = (1,) * (self.type.ndim - tensor_type(base).ndim)
+        shape: Any = (*lead, *tensor_type(base).shape)
         again = [dim for dim in self.dims if shape[dim] != self.type.shape[dim]]
         if not again or 0 in self.type.shape or not self.allowed("a sum of equal elements"):
             return None
         count = math.prod(self.type.shape[dim] for dim in again)
         note(f"{self.node.op} of {count} equal elements each", self.node, not self.exact)
-        found = base
         rest = tuple(dim for dim in self.dims if shape[dim] != 1)
+        kept = tuple(1 if dim in self.dims else size for dim, size in enumerate(self.type.shape))
+        stays = any(shape[dim] != size for dim, size in enumerate(kept) if dim not in self.dims)
+        found = self.add("view", (base, shape), inner) if lead and (rest or stays) else base
         if rest:
-            args = (base, rest, True, *self.node.args[3:])
+            args = (found, rest, True, *self.node.args[3:])
             found = self.add(self.node.op, args, inner)
         if self.node.op == "sum" and self.type.dtype is not bool_dtype:  # of those it is any_true
             found = self.add("mul", (found, count), inner)
-        kept = tuple(1 if dim in self.dims else size for dim, size in enumerate(self.type.shape))
-        if tensor_type(found).shape != kept:
+        if stays:
             found = self.add("expand", (found, kept), inner)
         return self.shaped(found)
+
+    def of_number(self, inner: Node) -> Value | None:
+        """An extremum of one number everywhere is that number."""
+        if not self.exact or 0 in self.type.shape or not _is_known(self.result.shape):
+            return None
+        note(f"{self.node.op} of one number everywhere", self.node)
+        return self.add("full", (self.result.shape, *inner.args[1:]), inner)
 
     def of_reduction(self, inner: Node) -> Value | None:
         """Two reductions in a row are one over the dimensions of both."""

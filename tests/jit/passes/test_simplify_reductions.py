@@ -97,6 +97,39 @@ def test_what_stays_broadcast_is_broadcast_again():
     check(simplify_reductions, before, after)
 
 
+def test_a_broadcast_into_more_dimensions():
+    inputs, spread = "%x: f32[3]", "%0: f32[2,4,3] = expand(%x, (2, 4, 3))"
+    for call, then, result in (
+        ("amax(%0, (0, 1))", (), "%x"),
+        ("amin(%0, (0,), True)", ("%1: f32[1,1,3] = view(%x, (1, 1, 3))",
+                                  "%2: f32[1,4,3] = expand(%1, (1, 4, 3))"), "%2"),
+        ("amax(%0, (1, 2))", ("%1: f32[1,1,3] = view(%x, (1, 1, 3))",
+                              "%2: f32[1,1,1] = amax(%1, (2,), True)",
+                              "%3: f32[2,1,1] = expand(%2, (2, 1, 1))",
+                              "%4: f32[2] = view(%3, (2,))"), "%4"),
+    ):  # fmt: skip
+        shape = {"%x": "3", "%2": "1,4,3", "%4": "2"}[result]
+        before = graph(spread, f"%1: f32[{shape}] = {call}", inputs=inputs, returns="%1")
+        check(simplify_reductions, before, graph(spread, *then, inputs=inputs, returns=result))
+
+
+def test_an_extremum_of_one_number_everywhere():
+    inputs, numbers = "%x: f32[3]", "%0: f32[4,3] = full((4, 3), 2.5)"
+    before = graph(numbers, "%1: f32[4] = amax(%0, (1,))", inputs=inputs, returns="%1")
+    after = graph(numbers, "%1: f32[4] = full((4,), 2.5)", inputs=inputs, returns="%1")
+    check(simplify_reductions, before, after)
+    total = graph(numbers, "%1: f32[4] = sum(%0, (1,))", inputs=inputs, returns="%1")
+    check(simplify_reductions, total, total)
+
+
+def test_a_sum_of_one_integer_each():
+    for kind, changes in (("i64", True), ("i32", False), ("f32", False)):  # 0.0 + -0.0 is 0.0
+        inputs, result = f"%x: {kind}[4,1]", "i64" if kind == "i32" else kind
+        before = graph(f"%0: {result}[4] = sum(%x, (1,))", inputs=inputs, returns="%0")
+        after = graph("%0: i64[4] = view(%x, (4,))", inputs=inputs, returns="%0")
+        check(simplify_reductions, before, after if changes else before)
+
+
 def test_two_extrema_in_a_row_are_one():
     inputs, first = "%x: f32[4,3,5]", "%0: f32[4,5] = amax(%x, (1,))"
     before = graph(first, "%1: f32[4] = amax(%0, (1,))", inputs=inputs, returns="%1")
