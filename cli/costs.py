@@ -81,6 +81,10 @@ def write_memory(page: Page, facts: Row) -> None:
         head = ("", "user lines", "bytes", "from", "to", "memory of", "at the peak")
         columns(page, head, [_lifetime(row) for row in rows])
         page.blank()
+    if facts["writes"]:
+        told = [(each["value"], each["step"], each["copied"] or "") for each in facts["writes"]]
+        columns(page, ("inputs written", "by", "a copy of"), told)
+        page.blank()
     total, peak, blocks = (short(facts[name], "B") for name in ("sum", "peak", "blocks"))
     sizes = ", ".join(f"{name} = {size}" for name, size in facts["examples"].items())
     page.write(f"{many(len(rows), 'value')} of {total} together; at most {peak} at once"

@@ -2,10 +2,11 @@
 
 In: a Plan. Out: its Lifetimes: for each value that gets memory of its own the bytes, the step that
 makes it, the last step that touches it (none: it is returned), and the value before it in the same
-block. The host function takes and gives back memory at these steps; which block a value gets
+block; for each input that is written the step that writes it, and what it copies, if anything. The host function takes and gives back memory at these steps; which block a value gets
 follows from how the pool hands them out: the one of its size that became free last.
 
     %3 f32[1024,512] 2097152 bytes: kernel_2 to matmul_1, in the block of %0
+    %w is written by kernel_7, which computes it
     6 values of 9437184 bytes in 4 blocks of 6291456; at most 4194304 at once, in kernel_2
 
 Sizes that vary are counted at an example of them.
@@ -65,10 +66,30 @@ class Lifetime:
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """An input that gets a new value, the step that writes it there, and what that step copies."""
+
+    value: Value
+    step: str
+    copied: Value | None  # None: the step computes the new value itself
+
+    def __str__(self) -> str:
+        how = "computes it" if self.copied is None else f"copies %{self.copied.id}"
+        return f"%{self.value.id} is written by {self.step}, which {how}"
+
+    def facts(self) -> dict[str, Any]:
+        """The row as an event's fact."""
+        copied = None if self.copied is None else str(self.copied)
+        return {"value": str(self.value), "step": self.step, "copied": copied}
+
+
+@dataclass(frozen=True, slots=True)
 class Lifetimes:
-    """All values of a plan that get memory, in the order in which they do: an event's payload."""
+    """All values of a plan that get memory, in the order in which they do, and the inputs that are
+    written: an event's payload."""
 
     rows: tuple[Lifetime, ...]
+    writes: tuple[Written, ...]
     names: tuple[str, ...]  # of the steps
     examples: dict[str, int]
 
@@ -97,17 +118,19 @@ class Lifetimes:
         step, peak = self.fullest()
         return {"peak": peak, "sum": self.total(), "blocks": sum(self.blocks()),
                 "fullest": self.names[step] if self.names else "", "examples": self.examples,
-                "values": [each.facts(step) for each in self.rows]}  # fmt: skip
+                "values": [each.facts(step) for each in self.rows],
+                "writes": [each.facts() for each in self.writes]}  # fmt: skip
 
     def __str__(self) -> str:
+        writes = [*map(str, self.writes)]
         if not self.rows:
-            return "no value gets memory of its own"
+            return "\n".join([*writes, "no value gets memory of its own"])
         (step, peak), blocks = self.fullest(), self.blocks()
         at = ", ".join(f"{name} = {size}" for name, size in self.examples.items())
         rows = [f"{each}  # {each.origin}" for each in self.rows]
         last = (f"{len(rows)} values of {self.total()} bytes in {len(blocks)} blocks of "
                 f"{sum(blocks)}; at most {peak} at once, in {self.names[step]}")  # fmt: skip
-        return "\n".join([*rows, last + (f" (with {at})" if at else "")])
+        return "\n".join([*rows, *writes, last + (f" (with {at})" if at else "")])
 
 
 @dataclass(slots=True)
@@ -157,7 +180,20 @@ def lifetimes_of(plan: Plan) -> Lifetimes:
         for value in used:
             if value in found and last.get(value) == number and not found[value].taken:
                 blocks.give_back(found[value])
-    return Lifetimes(tuple(found.values()), names, examples)
+    return Lifetimes(tuple(found.values()), _written(plan, names), names, examples)
+
+
+def _written(plan: Plan, names: tuple[str, ...]) -> tuple[Written, ...]:
+    """For each input that is written, by whom: the last step that has its memory to write."""
+    found = []
+    for place, value in plan.program.graph.writes:
+        target, source = plan.program.graph.inputs[place].value, plan.program.root(value)
+        for name, step in reversed(list(zip(names, plan.steps, strict=True))):
+            if isinstance(step, KernelStep) and target in step.buffers and step.writes(target):
+                copied = source if source != target and source in step.uses() else None
+                found.append(Written(target, name, copied))
+                break
+    return tuple(found)
 
 
 def last_uses(plan: Plan) -> dict[Value, int]:

@@ -44,6 +44,10 @@ class KernelStep:
         """The values whose memory it touches."""
         return (*self.buffers, *(result for result, _ in self.takes))
 
+    def writes(self, value: Value) -> bool:
+        """Whether the kernel stores into the memory of one of its values."""
+        return self.kernel.buffers[self.buffers.index(value)].mode != "in"
+
 
 @dataclass(frozen=True, slots=True)
 class ProductStep:

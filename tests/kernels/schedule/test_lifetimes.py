@@ -68,6 +68,35 @@ def test_nothing_to_plan():
     assert str(planned("graph f(%x: f32[4]) { return %x }")) == "no value gets memory of its own"
 
 
+WRITES = """
+graph f(%x: f32[64,32], %w: f32[32,32], %cache: f32[64,32], %rows: f32[500,32], %i: i64[2]) {
+  %0: f32[64,32] = matmul(%x, %w)
+  %1: f32[64,32] = matmul(%0, %w)
+  %2: f32[32,32] = mul(%w, 0.5)
+  %3: f32[2,32] = slice(%0, 0, 0, 2)
+  %4: f32[500,32] = index_put(%rows, (%i,), %3)
+  return %0: strides(32,1)
+  writes (%cache <- %1, %w <- %2, %rows <- %4)
+}"""
+
+
+def test_each_input_that_is_written_says_by_whom():
+    """A product is made elsewhere and copied; kernels and scatters write where it belongs."""
+    graph = parse_graph(WRITES)
+    plan, _ = plan_graph(graph, lower_graph(graph), True)
+    found = lifetimes_of(plan)
+    steps = dict(zip(plan.names(), plan.steps, strict=True))
+    told = {each.value.id: each for each in found.writes}
+    assert {name: each.copied and each.copied.id for name, each in told.items()} == {
+        "cache": "1", "w": None, "rows": None,
+    }  # fmt: skip
+    for each in found.writes:
+        assert steps[each.step].writes(each.value)
+        assert str(each) in str(found)
+    plain = lifetimes_of(plan_graph(graph, lower_graph(graph), True, in_place=False)[0])
+    assert {each.value.id: each.copied and each.copied.id for each in plain.writes}["rows"] == "4"
+
+
 def mlp():
     net = nn.Sequential(nn.Linear(64, 128), nn.GELU(), nn.LayerNorm(128), nn.Linear(128, 64))
     return net, torch.randn(256, 64), torch.randint(64, (256,))
