@@ -2,8 +2,9 @@
 
 In: a Plan. Out: its Lifetimes: for each value that gets memory of its own the bytes, the step that
 makes it, the last step that touches it (none: it is returned), and the value before it in the same
-block; for each input that is written the step that writes it, and what it copies, if anything. The host function takes and gives back memory at these steps; which block a value gets
-follows from how the pool hands them out: the one of its size that became free last.
+block; for each input that is written the step that writes it, and what it copies, if anything. The
+host function takes and gives back memory at these steps; which block a value gets follows from how
+the pool hands them out: the one of its size that became free last.
 
     %3 f32[1024,512] 2097152 bytes: kernel_2 to matmul_1, in the block of %0
     %w is written by kernel_7, which computes it
