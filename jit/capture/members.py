@@ -31,6 +31,7 @@ from minitorch2.jit.capture.values.objects import is_user_class
 if TYPE_CHECKING:
     pass
 
+PUBLIC = ("minitorch2.nn.", "minitorch2.optim.")  # classes whose methods programs replace
 NATIVE_DESCRIPTORS = (
     types.WrapperDescriptorType,
     types.MethodDescriptorType,
@@ -99,6 +100,8 @@ class Members:
         found = owner.__dict__[name]
         module = owner.__module__
         trusted = made is not None or (is_trusted_module(module) and is_settled(found, module))
+        if trusted and made is None and module.startswith(PUBLIC):
+            self.state.guard_name(owner, owner.__name__, name, found)
         base = self.state.class_sources.get(owner)
         base = base or ConstantSource(owner, owner.__name__, trusted)
         source: Source = ClassAttributeSource(base, name)

@@ -21,6 +21,7 @@ from minitorch2.jit.capture.picking import Picking
 from minitorch2.jit.capture.side_effects import Effects
 from minitorch2.jit.capture.source import (
     AttributeSource,
+    ClassAttributeSource,
     ClassSource,
     ConstantSource,
     ItemSource,
@@ -40,6 +41,7 @@ from minitorch2.tensors import Tensor
 if TYPE_CHECKING:
     from minitorch2.jit.capture.values.namespaces import GlobalsValue
 
+BOUND = (classmethod, staticmethod, property)
 TOO_LARGE = 1 << 63  # for a number of a graph
 
 
@@ -133,6 +135,7 @@ class CaptureState:
         # Results with hooks, see rules.watching: fake -> what it was before, hooks.
         self.watched: dict[int, tuple[Tensor, list[Value]]] = {}
         self.seeded: Any = None  # the default generator, once it was seeded here
+        self.named: set[tuple[int, str]] = set()  # names that are guarded, see `guard_name`
         self.counted = False  # whether a number of a counter from outside is a key
         self.names: dict[str, int] = {}
         self.last_span: Span | None = None  # of the user's frame that was left last
@@ -209,6 +212,18 @@ class CaptureState:
         if source is None or self._guard_series(ClassSource(source), cls):
             return
         self.add(kinds.type_guard(source, cls, self.span()))
+
+    def guard_name(self, owner: Any, label: str, name: str, found: Any) -> None:
+        """A public module or class of minitorch2's or Python's still has this under a name: the
+        program may put its own there. Once for each name, and only for what is called."""
+        if (id(owner), name) in self.named or not callable(found) and not isinstance(found, BOUND):
+            return
+        if vars(owner).get(name) is not found:
+            return
+        self.named.add((id(owner), name))
+        base = ConstantSource(owner, label, False)
+        step = ClassAttributeSource if isinstance(owner, type) else AttributeSource
+        self.add(kinds.identity_guard(step(base, name), found, self.span()))
 
     def guard_class(self, source: Source, cls: type) -> None:
         """This very class, or one of the same series."""

@@ -285,6 +285,8 @@ class ModuleValue(Value):
             trusted = is_as_named(found, name, machine.state.frames[-1].is_user)
         base = ConstantSource(self.module, own, trusted)
         if trusted:
+            if not isinstance(found, ModuleType):
+                machine.state.guard_name(self.module, own, name, found)
             return machine.trusted(found, f"{own}.{name}")
         return machine.lazy(found, AttributeSource(base, name))
 

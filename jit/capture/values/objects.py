@@ -26,7 +26,7 @@ from minitorch2.jit.capture.values.base import (
 )
 from minitorch2.jit.capture.values.functions import MethodValue
 from minitorch2.jit.capture.values.instance_dicts import InstanceDict
-from minitorch2.jit.capture.values.namespaces import is_trusted_module
+from minitorch2.jit.capture.values.namespaces import is_foreign, is_trusted_module
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
@@ -276,7 +276,9 @@ class ObjectValue(Value):
         found = machine.class_lookup(self.cls, "__call__")
         if found is None:
             return super().call(machine, args, kwargs)
-        if found[0].__name__ == "Module" and self._has_no_hooks(machine):
+        plain = found[0].__name__ == "Module" and not is_foreign(found[1])
+        if plain and self._has_no_hooks(machine):
+            machine.state.guard_name(found[0], "Module", "__call__", found[1])
             return machine.call(self.get_attribute(machine, "forward"), args, kwargs)
         return machine.call(machine.class_attribute(self, "__call__"), args, kwargs)
 

@@ -118,6 +118,8 @@ class TensorValue(Value):
             machine.raise_(AttributeError, f"'{cls.__name__}' object has no attribute '{name}'")
         found = getattr(cls, name)
         if callable(found):
+            owner, raw = machine.class_lookup(cls, name) or (cls, found)
+            machine.state.guard_name(owner, f"torch.{owner.__name__}", name, raw)
             return NativeMethod(self, name)
         return machine.run_python(getattr, [self, machine.from_python(name)], {})
 
