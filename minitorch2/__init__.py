@@ -287,6 +287,9 @@ from minitorch2.dtypes import (
     set_default_dtype,
     short,
     uint8,
+    uint16,
+    uint32,
+    uint64,
 )
 from minitorch2.factor_solutions import (
     cholesky_inverse,
@@ -305,10 +308,13 @@ from minitorch2.formats import (
     channels_last,
     channels_last_3d,
     contiguous_format,
-    layout,
+    jagged,
     memory_format,
     preserve_format,
+    sparse_bsc,
+    sparse_bsr,
     sparse_coo,
+    sparse_csc,
     sparse_csr,
     strided,
 )
@@ -336,6 +342,7 @@ from minitorch2.functions import (
     vstack,
 )
 from minitorch2.interchange import asarray, from_dlpack, frombuffer, scalar_tensor
+from minitorch2.layouts import layout
 from minitorch2.native_norms import (
     constant_pad_nd,
     native_batch_norm,

@@ -54,7 +54,7 @@ def nonzero(input: Any, *, as_tuple: bool = False, out: Any = None) -> Any:
     """The indices of the non-zero elements: one row for each, or one vector for each dimension."""
     if as_tuple and not input.ndim:  # as a vector of one
         input = input.unsqueeze(0)
-    found = into("nonzero", out, _nonzero(input))
+    found = into("nonzero", out, _nonzero(input), True)
     return tuple(found.unbind(1)) if as_tuple else found
 
 
@@ -84,8 +84,9 @@ def unique_consecutive(
 def median(input: Any, dim: int | None = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """The middle element (the lower of two); along `dim` with its index."""
     if dim is None:
-        return into("median", out, _median_all(input))
-    return into("median", out, return_types.of("median")(_median_dim(input, dim, keepdim)))
+        return into("median", out, _median_all(input), True)
+    found = return_types.of("median")(_median_dim(input, dim, keepdim))
+    return into("median", out, found, True)
 
 
 def polygamma(n: int, input: Any, *, out: Any = None) -> Any:

@@ -166,13 +166,17 @@ def by_definition(op: Any, args: tuple) -> Any:
     return op.decomp(*args)
 
 
-def unrecorded(function: Callable, *args: Any) -> Any:
-    """Call a function whose operations need no history."""
-    before, state.grad_enabled = state.grad_enabled, False
-    try:
-        return function(*args)
-    finally:
-        state.grad_enabled = before
+class unrecorded:
+    """What is computed inside has no history; tangents pass on."""
+
+    __slots__ = ("before",)
+
+    def __enter__(self) -> None:
+        self.before = state.grad_enabled
+        state.grad_enabled = False
+
+    def __exit__(self, *exc: object) -> None:
+        state.grad_enabled = self.before
 
 
 def below_tangents(op: Any, args: tuple) -> Any:
@@ -209,7 +213,8 @@ def run_backend(op: Any, args: tuple) -> Any:
     if state.tracer is not None:
         return state.tracer.run(op, args)
     if op.slope:
-        return unrecorded(by_definition, op, args)
+        with unrecorded():
+            return by_definition(op, args)
     where = "cpu"
     for position in op.tensor_positions:
         argument = args[position]

@@ -48,9 +48,11 @@ class dtype:
         self.is_floating_point = category == 2
         self.is_complex = category == 3
         self.differentiable = category >= 2  # whether its tensors may require gradients
-        self.is_signed = short not in ("u8", "bool", "f8e8m0fnu")
+        self.is_signed = short[0] != "u" and short not in ("bool", "f8e8m0fnu")
         self.is_stored_only = short.startswith("f8")  # converted, hardly ever computed with
-        self.letter = "e" if self.is_stored_only else "bifc"[category]  # what rows accept it by
+        # What rows accept it by: a letter for its category, but for the dtypes of few operations.
+        few = "e" if self.is_stored_only else "u" if short in ("u16", "u32", "u64") else ""
+        self.letter = few or "bifc"[category]
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
@@ -63,7 +65,7 @@ class dtype:
 
         DtypeError for the floats of eight bits.
         """
-        if self.is_stored_only:
+        if self.letter in "eu":
             raise DtypeError(
                 f"{self}.to_complex()",
                 f"Unknown Complex ScalarType for {self.title}",
@@ -103,6 +105,9 @@ TITLES = {
     "complex64": "ComplexFloat",
     "complex128": "ComplexDouble",
     "bool": "Bool",
+    "uint16": "UInt16",
+    "uint32": "UInt32",
+    "uint64": "UInt64",
     "float8_e4m3fn": "Float8_e4m3fn",
     "float8_e5m2": "Float8_e5m2",
     "float8_e4m3fnuz": "Float8_e4m3fnuz",
@@ -128,6 +133,10 @@ float8_e5m2 = dtype("float8_e5m2", "f8e5m2", ml_dtypes.float8_e5m2, FLOATING, 6)
 float8_e4m3fnuz = dtype("float8_e4m3fnuz", "f8e4m3fnuz", ml_dtypes.float8_e4m3fnuz, FLOATING, 6)
 float8_e5m2fnuz = dtype("float8_e5m2fnuz", "f8e5m2fnuz", ml_dtypes.float8_e5m2fnuz, FLOATING, 6)
 float8_e8m0fnu = dtype("float8_e8m0fnu", "f8e8m0fnu", ml_dtypes.float8_e8m0fnu, FLOATING, 6)
+# Stored, converted, compared for equality and multiplied: torch has them for others' data.
+uint16 = dtype("uint16", "u16", numpy.uint16, INTEGER, 1)
+uint32 = dtype("uint32", "u32", numpy.uint32, INTEGER, 1)
+uint64 = dtype("uint64", "u64", numpy.uint64, INTEGER, 1)
 WITHOUT_INFINITY = (float8_e4m3fn, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu)
 EIGHT_BITS = (float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu)
 float, double, half, short, int, long = float32, float64, float16, int16, int32, int64
@@ -135,7 +144,8 @@ cfloat, cdouble = complex64, complex128
 
 REAL = (bool, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64)
 ALL = (*REAL, complex64, complex128)
-EVERY = (*ALL, *EIGHT_BITS)
+UNSIGNED = (uint16, uint32, uint64)
+EVERY = (*ALL, *EIGHT_BITS, *UNSIGNED)
 _BY_SHORT = {each.short: each for each in EVERY}
 _BY_NUMPY = {each.numpy: each for each in EVERY}
 _LARGEST = {
@@ -209,7 +219,8 @@ def set_default_dtype(new: dtype) -> None:
 def promote_types(a: dtype, b: dtype) -> dtype:
     """The smallest dtype that both convert to, as torch.promote_types.
 
-    DtypeError where one is of eight bits and the other is not the same.
+    DtypeError where one is of eight bits and the other is not the same, or one is a long unsigned
+    integer and the other neither the same nor a float.
     """
     a, b = as_dtype(a), as_dtype(b)
     if a is b:
@@ -221,6 +232,13 @@ def promote_types(a: dtype, b: dtype) -> dtype:
             "Promotion for Float8 Types is not supported, attempted to promote "
             f"{first.title} and {second.title}",
             "convert to float32 first",
+        )
+    if "u" in (a.letter, b.letter) and FLOATING not in (a.category, b.category):
+        raise DtypeError(
+            f"promote_types({a}, {b})",
+            "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
+            f"{a.title} and {b.title}",
+            "convert one of them first",
         )
     if a.category != b.category:
         higher, lower = (a, b) if a.category > b.category else (b, a)

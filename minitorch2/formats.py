@@ -3,7 +3,7 @@
 In: `torch.channels_last` and its like. Out: the order of dimensions that they stand for. A tensor
 [N, C, H, W] in channels_last keeps its shape; its channels lie side by side.
 
-    >>> from minitorch2.layouts import Layout
+    >>> from minitorch2.layouts import Layout, layout
     >>> laid_out_as(Layout((2, 3, 4, 5), (60, 1, 15, 3)), channels_last)
     True
 
@@ -11,7 +11,7 @@ Source: torch's "Tensor Attributes": memory_format and layout.
 """
 
 from minitorch2.errors import OperationError
-from minitorch2.layouts import Layout
+from minitorch2.layouts import Layout, layout
 
 
 class memory_format:
@@ -29,37 +29,14 @@ class memory_format:
         return self.name
 
 
-class layout:
-    """How a tensor holds its elements: all of them (strided), or those that are not zero.
-
-    `tensor.layout` is a Layout, which says more; it is equal to the one of these that it is.
-    """
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str):
-        self.name = name
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Layout):
-            return getattr(other, "held", strided) is self
-        return self is other
-
-    def __hash__(self) -> int:
-        return hash(self.name)
-
-    def __repr__(self) -> str:
-        return f"torch.{self.name}"
-
-    def __reduce__(self) -> str:
-        return self.name
-
-
 contiguous_format = memory_format("contiguous_format")
 preserve_format = memory_format("preserve_format")
 channels_last = memory_format("channels_last", (0, 2, 3, 1))
 channels_last_3d = memory_format("channels_last_3d", (0, 2, 3, 4, 1))
 strided, sparse_coo, sparse_csr = layout("strided"), layout("sparse_coo"), layout("sparse_csr")
+# No tensor here has one of these: they are names to compare with.
+sparse_csc, sparse_bsr = layout("sparse_csc"), layout("sparse_bsr")
+sparse_bsc, jagged = layout("sparse_bsc"), layout("jagged")
 
 
 def laid_out_as(where: Layout, wanted: memory_format) -> bool:

@@ -62,7 +62,7 @@ def max(
     """The largest element; along `dim` (values, indices); or the larger of two tensors."""
     if out is not None and (other is not None or is_tensor(dim)):
         return _maximum(input, dim if other is None else other, out=out)
-    return into("max", out, input.max(dim, keepdim, other=other))
+    return into("max", out, input.max(dim, keepdim, other=other), True)
 
 
 def min(
@@ -71,14 +71,14 @@ def min(
     """The smallest element; along `dim` (values, indices); or the smaller of two tensors."""
     if out is not None and (other is not None or is_tensor(dim)):
         return _minimum(input, dim if other is None else other, out=out)
-    return into("min", out, input.min(dim, keepdim, other=other))
+    return into("min", out, input.min(dim, keepdim, other=other), True)
 
 
 def sort(
     input: Any, dim: int = -1, descending: bool = False, stable: bool = False, *, out: Any = None
 ) -> Any:
     """The elements of a dimension in order, and where they were."""
-    return into("sort", out, input.sort(dim, descending, stable=stable))
+    return into("sort", out, input.sort(dim, descending, stable=stable), True)
 
 
 def topk(
@@ -91,7 +91,7 @@ def topk(
     out: Any = None,
 ) -> Any:
     """The k largest (or smallest) elements of a dimension, and where they are."""
-    return into("topk", out, input.topk(k, dim, largest, sorted))
+    return into("topk", out, input.topk(k, dim, largest, sorted), True)
 
 
 def isclose(
@@ -117,6 +117,8 @@ def isclose(
         return same
     if input.dtype is dtypes.bool:
         return same
+    if input.dtype.letter == "u":  # which has no difference
+        input, other = input.double(), other.double()
     gap = (input - other).abs()
     near = (gap <= other.abs() * rtol + atol) & gap.isfinite()
     return same | near

@@ -2,7 +2,7 @@
 
 In: numbers, nested lists and tuples, arrays, tensors of one element among them, and the dtype that
 is wanted, or None. Out: a fresh array of that dtype; without one, floats become the default dtype,
-integers int64, bools bool.
+integers int64, bools bool; tensors, arrays and numpy's numbers among them count with their own.
 
     >>> array_of([[1, 2], [3, 4]], dtypes.float64).tolist()
     [[1.0, 2.0], [3.0, 4.0]]
@@ -10,6 +10,7 @@ integers int64, bools bool.
 Source: torch.tensor, whose refusals are said in its words.
 """
 
+import functools
 from typing import Any
 
 import numpy
@@ -30,21 +31,7 @@ def array_of(data: Any, wanted: dtypes.dtype | None) -> numpy.ndarray:
         array = numpy.array(data)
         dtypes.from_numpy_dtype(array.dtype)
     else:
-        data = _plain(data)
-        try:
-            array = numpy.array(data)
-        except (ValueError, OverflowError) as problem:
-            array = _uneven(data, str(problem))
-        if array.dtype.kind not in "bifc":
-            raise _no_elements(data)
-        if wanted is not None:
-            _check_held(array, wanted)
-        elif array.size and isinstance(_first_leaf(data), numpy.generic):
-            dtypes.from_numpy_dtype(array.dtype)  # numpy's numbers keep their dtype
-        elif array.dtype.kind == "c":
-            wanted = dtypes.get_default_dtype().to_complex()
-        elif array.dtype.kind == "f" or array.size == 0:
-            wanted = dtypes.get_default_dtype()
+        array, wanted = _of_values(data, wanted)
     if wanted is None:
         return array
     token = silence()
@@ -52,6 +39,36 @@ def array_of(data: Any, wanted: dtypes.dtype | None) -> numpy.ndarray:
         return converted(array, wanted.numpy)
     finally:
         restore(token)
+
+
+def _of_values(data: Any, wanted: dtypes.dtype | None) -> tuple[numpy.ndarray, dtypes.dtype | None]:
+    """The elements of nested Python values, and the dtype they are to have, if another."""
+    typed: set[dtypes.dtype | type] = set()
+    data = _plain(data, typed)
+    long = wanted is dtypes.uint64 and typed <= {bool, int}  # some are too large for int64
+    try:
+        array = numpy.array(data, numpy.uint64 if long else None)
+    except OverflowError as problem:
+        raise _no_elements(data) from problem
+    except ValueError as problem:
+        array = _uneven(data, str(problem))
+    own = any(isinstance(each, dtypes.dtype) for each in typed)
+    kinds = "Ou" if float in typed else "Ouf"  # of arrays of plain numbers with long integers
+    plain = array.size and not long and typed <= {bool, int, float}
+    if plain and array.dtype.kind in kinds:
+        whole = float not in typed if wanted is None else wanted.category == dtypes.INTEGER
+        array = _of_long_integers(data, whole)
+    if array.dtype.kind not in "biufc":
+        raise _no_elements(data)
+    if wanted is not None:
+        _check_held(array, wanted)
+    elif own:
+        wanted = functools.reduce(dtypes.promote_types, map(_dtype_of_leaf, typed))
+    elif array.dtype.kind == "c":
+        wanted = dtypes.get_default_dtype().to_complex()
+    elif array.dtype.kind == "f" or array.size == 0:
+        wanted = dtypes.get_default_dtype()
+    return array, wanted
 
 
 def _uneven(data: Any, problem: str) -> numpy.ndarray:
@@ -109,6 +126,8 @@ def _check_held(array: numpy.ndarray, wanted: dtypes.dtype) -> None:
             if whole
             else "must be real number, not complex",
         )
+    if wanted is dtypes.uint64 and array.size and array.dtype.kind == "f":
+        raise ArgumentTypeError(f"tensor(floats, dtype={wanted})", "an integer is required")
     if wanted.category != dtypes.INTEGER or not array.size or array.dtype.kind == "b":
         return
     for value in (array.min().item(), array.max().item()):
@@ -120,8 +139,26 @@ def _check_held(array: numpy.ndarray, wanted: dtypes.dtype) -> None:
             )
 
 
-def _plain(data: Any) -> Any:
-    """Nested sequences with tensors inside replaced by their values."""
+def _of_long_integers(data: Any, whole: bool) -> numpy.ndarray:
+    """Integers that int64 does not hold: as floats, unless whole numbers are wanted."""
+    if whole:
+        raise _no_elements(data)
+    try:
+        return numpy.array(data, numpy.float64)
+    except (TypeError, ValueError, OverflowError) as problem:
+        raise _no_elements(data) from problem
+
+
+def _dtype_of_leaf(leaf: dtypes.dtype | type) -> dtypes.dtype:
+    """What a tensor's dtype, or a type of Python's numbers, counts as."""
+    return leaf if isinstance(leaf, dtypes.dtype) else dtypes.dtype_of_number(leaf())
+
+
+def _plain(data: Any, typed: set[dtypes.dtype | type]) -> Any:
+    """Nested sequences with tensors inside replaced by their values.
+
+    `typed` gets the dtypes of what has one, and the types of other leaves.
+    """
     if isinstance(data, Tensor):
         if data.numel() != 1:
             raise ArgumentValueError(
@@ -129,9 +166,15 @@ def _plain(data: Any) -> Any:
                 "only one element tensors can be converted to Python scalars",
                 "use torch.stack(tensors)",
             )
+        typed.add(data.dtype)
         return data.item()
     if isinstance(data, (list, tuple, range)):
-        return [_plain(part) for part in data]
-    if hasattr(data, "__array__") and not isinstance(data, numpy.generic):
-        return numpy.asarray(data)
+        return [_plain(part, typed) for part in data]
+    if hasattr(data, "__array__"):
+        if not isinstance(data, numpy.generic):
+            data = numpy.asarray(data)
+        if data.dtype.kind in "biufcV":
+            typed.add(dtypes.from_numpy_dtype(data.dtype))
+        return data
+    typed.add(type(data))
     return data

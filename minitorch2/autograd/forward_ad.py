@@ -94,8 +94,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             "do it inside `with dual_level():`",
         )
     at = len(_levels) - 1 if level is None else level
-    check_tangent("make_dual", tensor, tangent)
-    if _levels[at].of(physical(tensor)) is not None:
+    if isinstance(tensor, Tensor) and _levels[at].of(physical(tensor)) is not None:
         raise OperationError(
             "make_dual of a dual tensor",
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the "

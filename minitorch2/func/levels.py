@@ -25,7 +25,10 @@ from minitorch2.tensors import Tensor
 
 
 def check_differentiable(tensor: Any, asked: str) -> None:
-    """OperationError for what cannot be differentiated with respect to."""
+    """Errors for what cannot be differentiated with respect to.
+
+    ArgumentValueError for what is no tensor, OperationError for integers and bools.
+    """
     if not isinstance(tensor, Tensor):
         wrong = f"Thing passed to transform API must be Tensor, got {type(tensor)}"
         raise ArgumentValueError(asked, wrong, "make a tensor of it first: torch.tensor(value)")

@@ -16,6 +16,8 @@ from typing import Any
 from minitorch2.errors import ArgumentValueError, OperationError
 from minitorch2.ops.table import lookup
 
+_ABSENT = object()  # in the place of an attribute that the module does not have
+
 
 def functional_call(
     module: Any,
@@ -52,13 +54,13 @@ def functional_call(
     try:
         for name, value in given.items():
             table, key = _place(module, name)
-            replaced.append((table, key, table.get(key, table)))
+            replaced.append((table, key, table.get(key, _ABSENT)))
             table[key] = value
         positional = () if args is None else args if isinstance(args, tuple) else (args,)
         return module(*positional, **(kwargs or {}))
     finally:
         for table, key, value in reversed(replaced):
-            if value is table:  # there was none
+            if value is _ABSENT:
                 del table[key]
             else:
                 table[key] = value

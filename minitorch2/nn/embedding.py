@@ -85,8 +85,8 @@ class Embedding(Module):
         parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
         if self.padding_idx is not None:
             parts.append(f"padding_idx={self.padding_idx}")
-        usual = (("max_norm", None), ("norm_type", 2), ("scale_grad_by_freq", False))
-        for name, value in (*usual, ("sparse", False)):
+        usual = {"max_norm": None, "norm_type": 2, "scale_grad_by_freq": False, "sparse": False}
+        for name, value in usual.items():
             if getattr(self, name) != value:
                 parts.append(f"{name}={getattr(self, name)}")
         return ", ".join(parts)

@@ -39,7 +39,10 @@ class IncompatibleKeys(NamedTuple):
 
 
 def positional(args: tuple, destination: Any, prefix: str, keep_vars: bool) -> tuple:
-    """The arguments of `state_dict`, those before the comma of names among them."""
+    """The arguments of `state_dict` in order, from those given by position and those by name.
+
+    Warns, as torch does, that giving them by position will end.
+    """
     warnings.warn(
         "Positional args are being deprecated, use kwargs instead. Refer to "
         "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict "

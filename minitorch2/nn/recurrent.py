@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from minitorch2 import dispatch
 from minitorch2.creation import empty, zeros
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, OperationError, ShapeError
 from minitorch2.nn import functional as F
@@ -20,6 +21,7 @@ from minitorch2.nn.module import Module
 from minitorch2.nn.parameter import Parameter
 from minitorch2.nn.utils.rnn import PackedSequence
 from minitorch2.ops.table import lookup
+from minitorch2.tensors import Tensor
 
 _stack, _cat = lookup("stack").public, lookup("cat").public
 
@@ -97,6 +99,12 @@ def _check_settings(mode: str, input_size: int, hidden_size: int, proj_size: int
         wrong = "proj_size has to be smaller than hidden_size"
     if wrong:
         raise ArgumentValueError(asked, wrong)
+
+
+def _no_pair(name: str) -> OperationError:
+    """The error for states of an LSTM that are not two."""
+    wrong = f"{name.lower().replace('cell', '_cell')} expects two hidden states"
+    return OperationError(f"{name}(input, states)", wrong, "give (hidden, cell)")
 
 
 class RNNBase(Module):
@@ -222,7 +230,9 @@ class RNNBase(Module):
         if hx is None:
             first = self._first(input.data.new_empty(0, counts[0], 0))
         else:
-            first = list(hx) if pair else [hx]
+            if pair and len(hx) != 2:
+                raise _no_pair("LSTM")
+            first = self._given(hx, counts[0])
             if input.sorted_indices is not None:
                 first = [each.index_select(1, input.sorted_indices) for each in first]
         output, last = self._run(input.data, first, counts)
@@ -237,7 +247,7 @@ class RNNBase(Module):
         if isinstance(input, PackedSequence):
             return self._packed(input, hx)
         if input.ndim not in (2, 3):
-            raise ShapeError(
+            raise ArgumentValueError(
                 f"{type(self).__name__}(input of shape {list(input.shape)})",
                 f"Expected input to be 2D or 3D, got {input.ndim}D instead",
                 "give [T, N, input_size]",
@@ -249,15 +259,21 @@ class RNNBase(Module):
                 f"{self.input_size}, got {input.shape[-1]}",
                 "change input_size or the input",
             )
+        weight = self.weight_ih_l0.dtype
+        if input.dtype is not weight and dispatch.state.autocast is None:
+            raise ArgumentValueError(
+                f"{type(self).__name__}(input of dtype {input.dtype})",
+                f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight})",
+                f"Convert input: input.to({weight}), or convert model: model.to({input.dtype})",
+            )
         single = input.ndim == 2
         if single:
             input = input.unsqueeze(1)
         elif self.batch_first:
             input = input.transpose(0, 1)
         pair = self.mode == "LSTM"
-        first = self._first(input) if hx is None else list(hx) if pair else [hx]
-        if hx is not None:
-            first = self._given(first, input.shape[1], single)
+        batch = input.shape[1]
+        first = self._first(input) if hx is None else self._given(hx, batch, single)
         output, last = self._run(input, first)
         if single:
             output, last = output.squeeze(1), [each.squeeze(1) for each in last]
@@ -277,14 +293,16 @@ class RNNBase(Module):
         given = {"dtype": input.dtype, "device": input.device}
         return [zeros(*shape, **given) for shape in self._shapes(input.shape[1])]
 
-    def _given(self, states: list[Any], batch: Any, single: bool) -> list[Any]:
+    def _given(self, hx: Any, batch: Any, single: bool = False) -> list[Any]:
         """The caller's states, with the dimension of samples; ShapeError where they do not fit."""
-        asked = f"{type(self).__name__}(states of shapes {[list(each.shape) for each in states]})"
         pair = self.mode == "LSTM"
+        states = [hx[0], hx[1]] if pair else [hx]
+        ranks = [each.dim() for each in states]
+        asked = f"{type(self).__name__}(states of shapes {[list(each.shape) for each in states]})"
         rank = 2 if single else 3
-        if any(each.ndim != rank for each in states):
+        if ranks != [rank] * len(states):
             what = "unbatched 2-D input, hx" if single else "batched 3-D input, hx"
-            found = ", ".join(f"{each.ndim}-D" for each in states)
+            found = ", ".join(f"{each}-D" for each in ranks)
             raise ShapeError(
                 asked,
                 f"For {what}{' and cx' if pair else ''} should also be {rank}-D but got "
@@ -298,6 +316,8 @@ class RNNBase(Module):
                 name = f"hidden[{at}]" if pair else "hidden"
                 wrong = f"Expected {name} size {shape}, got {list(state.shape)}"
                 raise ShapeError(asked, wrong, "give a state for each layer and sample")
+        if pair and len(hx) != 2:
+            raise _no_pair("LSTM")
         return states
 
     def extra_repr(self) -> str:
@@ -384,7 +404,7 @@ class RNNCellBase(Module):
                 f"input has inconsistent input_size: got {input.shape[-1]} expected "
                 f"{self.input_size}",
             )
-        for at, state in enumerate(states or ()):
+        for at, state in enumerate(() if states is None else states):
             if state.ndim not in (1, 2):
                 wrong = f"{name}: Expected hidden to be 1D or 2D, got {state.ndim}D instead"
                 raise ArgumentValueError(asked, wrong)
@@ -450,6 +470,14 @@ class LSTMCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
+        if isinstance(hx, Tensor):
+            raise ArgumentTypeError(
+                f"LSTMCell(input, hx of shape {list(hx.shape)})",
+                "argument 'hx' (position 2) must be tuple of Tensors, not Tensor",
+                "give (hidden, cell)",
+            )
+        if hx is not None and len(hx) != 2:
+            raise _no_pair("LSTMCell")
         return self._step("LSTM", input, hx)
 
 

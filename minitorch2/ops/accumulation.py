@@ -125,6 +125,7 @@ for _name, _function, _word in (
         vjp=_running_vjp,
         host=_HOST,
         doc=f"The {_word} element so far along `dim`, and where it stands.",
+        exact="always",
         accepts="bif",
     )
 
@@ -166,6 +167,7 @@ defop(
     host=_HOST,
     doc="The logarithm of the running sums of exp(self) along `dim`.",
     accepts="fc",
+    exact="always",
 )
 
 

@@ -93,7 +93,7 @@ defop(
 defop(
     "mul(Operand self, Operand other) -> Tensor",
     POINTWISE,
-    accepts="bifc",
+    accepts="bifcu",
     eager=numpy.multiply,
     expr="self * other",
     saves="self:other other:self",
@@ -348,26 +348,21 @@ def _minimum_vjp(s, g):
 
 
 # Of equal elements (zeros of either sign) numpy's vector code gives the second, torch the first.
-defop(
-    "maximum(Operand self, Operand other) -> Tensor",
-    POINTWISE,
-    numbers="",
-    eager=RowKernel("maximum", lambda a, b: numpy.maximum(b, a), 1 << 12),
-    expr="maximum(self, other)",
-    saves="self other",
-    vjp=_maximum_vjp,
-    doc="The larger of two elements, of equal ones the first; nan when either is nan.",
-)
-defop(
-    "minimum(Operand self, Operand other) -> Tensor",
-    POINTWISE,
-    numbers="",
-    eager=RowKernel("minimum", lambda a, b: numpy.minimum(b, a), 1 << 12),
-    expr="minimum(self, other)",
-    saves="self other",
-    vjp=_minimum_vjp,
-    doc="The smaller of two elements, of equal ones the first; nan when either is nan.",
-)
+for _name, _function, _slope, _word in (
+    ("maximum", lambda a, b: numpy.maximum(b, a), _maximum_vjp, "larger"),
+    ("minimum", lambda a, b: numpy.minimum(b, a), _minimum_vjp, "smaller"),
+):
+    defop(
+        f"{_name}(Operand self, Operand other) -> Tensor",
+        POINTWISE,
+        numbers="",
+        eager=RowKernel(_name, _function, 1 << 12),
+        expr=f"{_name}(self, other)",
+        saves="self other",
+        vjp=_slope,
+        refuses={"c": f"{_name} not implemented for complex tensors."},
+        doc=f"The {_word} of two elements, of equal ones the first; nan when either is nan.",
+    )
 
 for _name, _function, _symbol in (
     ("eq", numpy.equal, "=="),
@@ -384,7 +379,7 @@ for _name, _function, _symbol in (
         eager=_function,
         expr=f"self {_symbol} other",
         promote="bool",
-        accepts="bifce" if _name in ("eq", "ne") else "bif",
+        accepts="bifceu" if _name in ("eq", "ne") else "bif",
         doc=f"Whether self {_symbol} other, element by element.",
     )
 
@@ -416,7 +411,7 @@ for _name, _bits, _symbol in (
         POINTWISE,
         eager=_bits,
         expr=f"self {_symbol} other",
-        accepts="i" if "shift" in _name else "bi",
+        accepts="i" if "shift" in _name else "biu",
         doc=f"self {_symbol} other on the bits of integers (or on bools).",
     )
 
@@ -437,7 +432,7 @@ def _check_where(op, args):
 WHERE = defop(
     "where(Tensor condition, Operand self, Operand other) -> Tensor",
     POINTWISE,
-    accepts="bifce",
+    accepts="bifceu",
     eager=RowKernel("where", numpy.where),
     check=_check_where,
     expr="select(condition, self, other)",
@@ -445,6 +440,7 @@ WHERE = defop(
     vjp=_where_vjp,
     method=False,
     doc="`self` where the condition holds, else `other`.",
+    exact="always",
 )
 
 
@@ -495,4 +491,5 @@ defop(
     saves="self end weight",
     vjp=lambda s, g: (g * (1 - s.weight), g * s.weight, g * (s.end - s.self)),
     doc="Linear interpolation from `self` to `end`.",
+    exact="always",
 )

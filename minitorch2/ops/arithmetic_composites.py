@@ -79,13 +79,14 @@ composite(
     "signbit(Tensor self) -> Tensor",
     _signbit,
     "Whether the sign is minus (of -0.0 too).",
-    accepts="bif",
+    accepts="bifu",
+    exact="always",
 )
 composite(
     "copysign(Tensor self, Operand other) -> Tensor",
     _copysign,
     "The absolute value of self with the sign of other.",
-    accepts="bif",
+    accepts="bifu",
 )
 composite(
     "hypot(Tensor self, Tensor other) -> Tensor",
@@ -93,7 +94,12 @@ composite(
     "sqrt(self ** 2 + other ** 2).",
     accepts="bif",
 )
-composite("frac(Tensor self) -> Tensor", lambda x: x - x.trunc(), "The part after the point.")
+composite(
+    "frac(Tensor self) -> Tensor",
+    lambda x: x - x.trunc(),
+    "The part after the point.",
+    exact="always",
+)
 composite(
     "fmax(Tensor self, Tensor other) -> Tensor",
     _numbers_first("ge"),
@@ -126,13 +132,15 @@ composite(
     "isposinf(Tensor self) -> Tensor",
     lambda x: x == math.inf,
     "Whether it is plus infinity.",
-    accepts="bif",
+    accepts="bifu",
+    exact="always",
 )
 composite(
     "isneginf(Tensor self) -> Tensor",
     lambda x: x == -math.inf,
     "Whether it is minus infinity.",
-    accepts="bif",
+    accepts="bifu",
+    exact="always",
 )
 composite(
     "rsub(Tensor self, Operand other, *, Scalar alpha=1) -> Tensor",

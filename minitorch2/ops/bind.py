@@ -317,7 +317,7 @@ def bind() -> None:
     _bind_operators()
     _bind_methods()
     functions.update(view_copies.functions())
-    functions["segment_reduce"] = segments.segment_reduce
+    functions["segment_reduce"] = functions["_segment_reduce"] = segments.segment_reduce
     functions.update(
         {name: getattr(Tensor, name) for name in IN_PLACE_FUNCTIONS if hasattr(Tensor, name)}
     )

@@ -15,17 +15,6 @@ from minitorch2.ops.table import COMPOSITE, defop, lookup
 from minitorch2.tensors import Tensor
 
 
-class unrecorded:
-    """What is computed inside has no history; tangents pass on."""
-
-    def __enter__(self) -> None:
-        self.before = state.grad_enabled
-        state.grad_enabled = False
-
-    def __exit__(self, *exc: object) -> None:
-        state.grad_enabled = self.before
-
-
 def _op(name, *args):
     return call(lookup(name), args)
 
@@ -58,9 +47,17 @@ composite(
     _div,
     "Quotient, exact or rounded ('floor' towards minus infinity, 'trunc' towards zero).",
 )
+
+
+def _square(x):
+    if x.dtype is dtypes.bool:
+        return x.to(dtypes.int64)
+    return x.pow(2) if x.dtype.letter == "u" else x * x  # the power refuses these
+
+
 composite(
     "square(Tensor self) -> Tensor",
-    lambda x: x.to(dtypes.int64) if x.dtype is dtypes.bool else x * x,
+    _square,
     "self * self; bools become int64.",
 )
 
@@ -108,21 +105,25 @@ composite(
     "clamp(Tensor self, Operand? min=None, Operand? max=None) -> Tensor",
     _clamp,
     "Elements limited to [min, max].",
+    exact="numbers",
 )
 composite(
     "clip(Tensor self, Operand? min=None, Operand? max=None) -> Tensor",
     _clamp,
     "Elements limited to [min, max].",
+    exact="numbers",
 )
 composite(
     "clamp_min(Tensor self, Operand min) -> Tensor",
     lambda self, min: _clamp(self, min, None),
     "Elements not below min.",
+    exact="numbers",
 )
 composite(
     "clamp_max(Tensor self, Operand max) -> Tensor",
     lambda self, max: _clamp(self, None, max),
     "Elements not above max.",
+    exact="numbers",
 )
 
 
@@ -362,6 +363,7 @@ composite(
     _norm,
     "The p-norm over `dim`.",
     whole=True,
+    exact="always",
 )
 
 
@@ -421,6 +423,7 @@ for _name, _ranks in (("mm", (2, 2)), ("bmm", (3, 3)), ("mv", (2, 1)), ("dot", (
         _of_rank(_name, _ranks),
         f"matmul of tensors of exactly {_ranks[0]} and {_ranks[1]} dimensions.",
         precision="lower" if _name in ("mm", "bmm") else "",
+        exact="always",
     )
 
 

@@ -18,8 +18,8 @@ import numpy
 
 from minitorch2 import dtypes
 
-_LARGEST = 448.0  # of float8_e4m3fn, which has no infinity
-_LEAST = 2.0**-127  # of float8_e8m0fnu, which has no zero
+_LARGEST = dtypes.finfo(dtypes.float8_e4m3fn).max  # which has no infinity
+_LEAST = dtypes.finfo(dtypes.float8_e8m0fnu).tiny  # which has no zero
 _EIGHT_BITS = frozenset(each.numpy.num for each in dtypes.EIGHT_BITS)
 
 

@@ -57,11 +57,9 @@ def _full(size, fill_value, dtype, device):
     element = _filled_with(size, fill_value, dtype)
     if type(fill_value) is complex:
         fill_value = held(fill_value, element, single=True)
-    wanted, filling = element.numpy, numpy.asarray(fill_value)
     with numpy.errstate(all="ignore"):
-        eight = element.is_stored_only
-        filling = converted(filling, wanted) if eight else filling.astype(wanted)
-        return numpy.full(_checked(size), filling, wanted)
+        filling = converted(numpy.asarray(fill_value), element.numpy)
+        return numpy.full(_checked(size), filling, element.numpy)
 
 
 defop(

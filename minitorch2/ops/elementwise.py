@@ -129,6 +129,11 @@ defop(
     accepts="ifc",
     vjp=lambda s, g: -g,
     doc="The negative.",
+    exact="always",
+    refuses={
+        "b": "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
+        "invert a mask, use the `~` or `logical_not()` operator instead."
+    },
 )
 defop(
     "abs(Operand self) -> Tensor",
@@ -141,6 +146,7 @@ defop(
     conjugates=False,
     vjp=lambda s, g: g * s.self.sgn(),
     doc="The absolute value.",
+    exact="always",
 )
 
 
@@ -174,6 +180,11 @@ defop(
     expr="sign(self)",
     vjp=lambda s, g: zeros_of(g, g),
     doc="-1, 0 or 1.",
+    exact="always",
+    refuses={
+        "c": "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use "
+        "torch.sgn instead."
+    },
 )
 defop(
     "sgn(Operand self) -> Tensor",
@@ -185,6 +196,7 @@ defop(
     conjugates=False,
     vjp=_sgn_vjp,
     doc="-1, 0 or 1; of a complex number the number of absolute value 1 in its direction, or 0.",
+    exact="always",
 )
 
 
@@ -203,7 +215,8 @@ for _name, _function in (
         POINTWISE,
         eager=_identity_for_integers(_function),
         expr=f"{_name}(self)",
-        accepts="if",
+        accepts="ifu",
+        exact="always",
         vjp=lambda s, g: zeros_of(g, g),
         doc=f"Rounding: {_name} (halves to even).",
     )
@@ -224,6 +237,7 @@ defop(
     expr="~self",
     accepts="bi",
     doc="The bits inverted (bools negated).",
+    exact="always",
 )
 defop(
     "isnan(Operand self) -> Tensor",
@@ -231,7 +245,7 @@ defop(
     eager=lambda a: numpy.not_equal(a, a),
     expr="self != self",
     promote="bool",
-    accepts="bifce",
+    accepts="bifceu",
     doc="Whether the element is not a number.",
 )
 defop(
@@ -240,7 +254,7 @@ defop(
     eager=lambda a: numpy.isinf(a),
     expr="isinf(self)",
     promote="bool",
-    accepts="bifc",
+    accepts="bifcu",
     doc="Whether the element is infinite.",
 )
 defop(
@@ -249,7 +263,7 @@ defop(
     eager=lambda a: numpy.isfinite(a),
     expr="isfinite(self)",
     promote="bool",
-    accepts="bifc",
+    accepts="bifcu",
     doc="Whether the element is neither infinite nor nan.",
 )
 

@@ -89,6 +89,7 @@ defop(
     effects="may_fail",
     vjp=lambda s, g: (_op("scatter_add", zeros_of(s.self, g), s.dim, s.index, g), None),
     doc="For each index, the element at that place along `dim`.",
+    exact="always",
 )
 
 
@@ -145,6 +146,7 @@ defop(
     effects="may_fail",
     vjp=lambda s, g: (g, None, pad_to(_op("gather", g, s.dim, s.index), s.src.shape)),
     doc="`self` with each element of `src` added at its index along `dim`.",
+    exact="always",
 )
 
 
@@ -200,6 +202,7 @@ defop(
     vjp=_scatter_vjp,
     effects="may_fail",
     doc="`self` with each element of `src` written at its index along `dim`.",
+    exact="always",
 )
 
 
@@ -232,6 +235,7 @@ defop(
         None,
     ),
     doc="The entries of a dimension at the given indices.",
+    exact="always",
 )
 
 
@@ -273,6 +277,7 @@ defop(
     same="self source",
     vjp=lambda s, g: (g, None, _op("index_select", g, s.dim, s.index)),
     doc="`self` with the entries of `source` added at indices of a dimension.",
+    exact="always",
 )
 
 
@@ -404,4 +409,5 @@ defop(
     effects="data_dependent",
     eager=lambda a: numpy.stack(numpy.nonzero(numpy.atleast_1d(a)))[: a.ndim].T,
     doc="The indices of the non-zero elements, one row for each.",
+    exact="always",
 )

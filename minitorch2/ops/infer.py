@@ -63,22 +63,8 @@ def pointwise_operands(op: Op, args: Sequence[Any]) -> list[Any]:
     ]
 
 
-# What torch says of these in words of its own: by the name and the letter of the dtype's kind.
-REFUSED = {
-    "neg b": "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
-    "invert a mask, use the `~` or `logical_not()` operator instead.",
-    "sign c": "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use "
-    "torch.sgn instead.",
-    "minimum c": "minimum not implemented for complex tensors.",
-    "maximum c": "maximum not implemented for complex tensors.",
-}
-
-
 def unsupported(name: str, element: dtypes.dtype) -> str:
     """What is wrong where an operation has no meaning for a dtype, with torch's words."""
-    known = REFUSED.get(f"{name} {element.letter}")
-    if known is not None:
-        return known
     return f"{name} is not defined for {element}: \"{name}\" not implemented for '{element.title}'"
 
 
@@ -94,9 +80,8 @@ def pointwise_dtypes(op: Op, args: Sequence[Any]) -> tuple[dtypes.dtype, dtypes.
             check_size(each)
     compute = dtypes.result_type(*operands)
     if compute.letter not in op.accepts:
-        raise UnsupportedDtype(
-            describe(op, args), unsupported(op.name, compute), "convert an operand first"
-        )
+        wrong = op.refuses.get(compute.letter) or unsupported(op.name, compute)
+        raise UnsupportedDtype(describe(op, args), wrong, "convert an operand first")
     if op.check is not None:
         op.check(op, args)
     if op.promote in ("float", "real float") and compute.category < dtypes.FLOATING:

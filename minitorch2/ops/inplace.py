@@ -12,10 +12,9 @@ from minitorch2 import dtypes
 from minitorch2.autograd.graph import Spec, fit_gradient, spec_of, zeros_like_spec
 from minitorch2.autograd.record import check_write, record_write
 from minitorch2.autograd.tangents import note_write
-from minitorch2.dispatch import call, run_backend, state
+from minitorch2.dispatch import call, run_backend, state, unrecorded
 from minitorch2.errors import ArgumentTypeError, DtypeError, InPlaceError, ShapeError
 from minitorch2.layouts import broadcast_shapes
-from minitorch2.ops.composites import unrecorded
 from minitorch2.ops.conversions import for_cast
 from minitorch2.ops.infer import describe_value, is_number
 from minitorch2.ops.signature import Parameter, Signature

@@ -70,6 +70,7 @@ composite(
     "diag(Tensor self, int diagonal=0) -> Tensor",
     _diag,
     "A vector as a diagonal matrix, or a matrix's diagonal.",
+    exact="always",
 )
 composite(
     "diagflat(Tensor self, int offset=0) -> Tensor",

@@ -222,7 +222,8 @@ defop(
     keeps=True,
     vjp=_back_to_places,
     doc="The elements of a dimension in order, and where they were.",
-    accepts="bif",
+    accepts="bifu",
+    exact="always",
 )
 
 

@@ -9,7 +9,7 @@ maximum, which leaves values and gradients unchanged and avoids overflow.
 import math
 
 from minitorch2 import dtypes
-from minitorch2.dispatch import call
+from minitorch2.dispatch import call, unrecorded
 from minitorch2.errors import (
     ArgumentValueError,
     DtypeError,
@@ -18,7 +18,7 @@ from minitorch2.errors import (
     UnsupportedDtype,
 )
 from minitorch2.layouts import normalize_dim
-from minitorch2.ops.composites import composite, unrecorded
+from minitorch2.ops.composites import composite
 from minitorch2.ops.elementwise import converted_back
 from minitorch2.ops.infer import describe_value, unsupported
 from minitorch2.ops.table import lookup

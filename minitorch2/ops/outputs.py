@@ -32,19 +32,6 @@ def takes_out(op: Op) -> bool:
     return public and op.kind != VIEW and not op.inplace_of and "(a" not in returned
 
 
-# Whose results torch writes only into tensors of their very dtype.
-EXACT = frozenset(
-    """
-    abs all amax amin aminmax any argmax argmin argsort bitwise_not bmm bucketize ceil cummax cummin
-    diag dot floor frac frexp gather histc index_add index_select isin isneginf isposinf kthvalue
-    lerp logcumsumexp masked_select matmul max median min mm mode msort mv nan_to_num nanmedian
-    nanquantile neg nonzero norm quantile renorm round scatter scatter_add searchsorted sgn sign
-    signbit slice_scatter sort topk tril triu trunc where
-    """.split()
-)
-BOUNDED = ("clamp", "clamp_max", "clamp_min", "clip")  # so, where the bounds are numbers
-
-
 def write_out(op: Op, args: tuple, out: Any) -> Any:
     """Run `op` and write its results into `out`, which is returned."""
     targets = _targets(describe(op, args), out, len(op.signature.returns))
@@ -55,7 +42,7 @@ def write_out(op: Op, args: tuple, out: Any) -> Any:
         for tensor in read:
             check_overlap(target, tensor)
     names = op.signature.names
-    exact = op.name in EXACT or op.name in BOUNDED and len(read) == 1
+    exact = op.exact == "always" or op.exact == "numbers" and len(read) == 1
     open_dtype = "dtype" in names and args[names.index("dtype")] is None
     if open_dtype and len(targets) == 1 and not exact:
         at = names.index("dtype")  # computed in the dtype of what is written
@@ -68,15 +55,18 @@ def write_out(op: Op, args: tuple, out: Any) -> Any:
     return out
 
 
-def into(name: str, out: Any, found: Any) -> Any:
-    """`out`, with what the function of this name found written into it; that itself without out."""
+def into(name: str, out: Any, found: Any, exact: bool = False) -> Any:
+    """`out`, with what the function of this name found written into it; that itself without out.
+
+    `exact`: whether `out` has to be of the very dtype.
+    """
     if out is None:
         return found
     results = tuple(found) if isinstance(found, (tuple, list)) else (found,)
     targets = _targets(f"{name}()", out, len(results))
     _refuse_gradients(name, (*results, *targets))
     for target, result in zip(targets, results, strict=True):
-        _write(name, target, result, name in EXACT or name.startswith("linalg."))
+        _write(name, target, result, exact)
     if isinstance(found, Tensor):
         return out
     named = hasattr(found, "_fields")
@@ -84,12 +74,12 @@ def into(name: str, out: Any, found: Any) -> Any:
 
 
 def with_out(function: Callable, name: str = "") -> Callable:
-    """The function with out= besides."""
+    """The function with out= besides, of the result's very dtype."""
     asked = name or function.__name__
 
     @functools.wraps(function)
     def taking_out(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-        return into(asked, out, function(*args, **kwargs))
+        return into(asked, out, function(*args, **kwargs), True)
 
     return taking_out
 

@@ -35,7 +35,7 @@ def round(input: Any, *, decimals: int = 0, out: Any = None) -> Any:
         found = _op("round", input * scale) / scale
     else:
         found = _op("round", input / scale) * scale
-    return into("round", out, found)
+    return into("round", out, found, True)
 
 
 def round_(self: Tensor, *, decimals: int = 0) -> Tensor:
@@ -99,10 +99,9 @@ def index_put_(self: Tensor, indices: Any, values: Any, accumulate: bool = False
 def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """The middle number, nans left out; along `dim`, (values, indices)."""
     if dim is None:
-        return into("nanmedian", out, _op("nanmedian_all", input))
-    return into(
-        "nanmedian", out, return_types.of("nanmedian")(_op("nanmedian_dim", input, dim, keepdim))
-    )
+        return into("nanmedian", out, _op("nanmedian_all", input), True)
+    found = return_types.of("nanmedian")(_op("nanmedian_dim", input, dim, keepdim))
+    return into("nanmedian", out, found, True)
 
 
 def _edges(input: Any, bins: Any, range: Any) -> Any:
@@ -246,7 +245,7 @@ def scatter(
     source = value if src is None else src
     if reduce is None:
         return _op("scatter", input, dim, index, source, out=out)
-    return into("scatter", out, _reduced(input, dim, index, source, reduce))
+    return into("scatter", out, _reduced(input, dim, index, source, reduce), True)
 
 
 def scatter_(

@@ -412,4 +412,5 @@ defop(
     accepts="f",
     host="the parts of a floating point number are numpy's",
     doc="self as mantissa * 2 ** exponent.",
+    exact="always",
 )

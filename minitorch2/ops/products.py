@@ -106,6 +106,7 @@ MATMUL = defop(
     vjp=_matmul_vjp,
     precision="lower",
     doc="Matrix product; leading dimensions are batches and broadcast.",
+    exact="always",
 )
 
 

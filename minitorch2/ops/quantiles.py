@@ -99,6 +99,7 @@ for _name, _skip, _doc in (
         _quantile(_skip),
         _doc,
         precision="full",
+        exact="always",
     )
 
 
@@ -141,6 +142,7 @@ composite(
     "msort(Tensor self) -> Tensor",
     lambda self: _op("sort", self, 0, False, False)[0],
     "The elements of the first dimension in order.",
+    exact="always",
 )
 
 
@@ -164,4 +166,5 @@ composite(
     _renorm,
     "The entries of a dimension scaled down to a p-norm of at most maxnorm.",
     accepts="fc",
+    exact="always",
 )

@@ -155,6 +155,7 @@ defop(
     doc="The largest element over `dim`; nan when there is one.",
     accepts="bif",
     whole=True,
+    exact="always",
 )
 defop(
     "amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor",
@@ -167,6 +168,7 @@ defop(
     doc="The smallest element over `dim`; nan when there is one.",
     accepts="bif",
     whole=True,
+    exact="always",
 )
 
 
@@ -202,6 +204,7 @@ defop(
     infer=_infer_index,
     doc="The index of the first largest element (of the flat tensor without `dim`).",
     accepts="bif",
+    exact="always",
 )
 defop(
     "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
@@ -211,6 +214,7 @@ defop(
     infer=_infer_index,
     doc="The index of the first smallest element (of the flat tensor without `dim`).",
     accepts="bif",
+    exact="always",
 )
 
 
@@ -246,6 +250,7 @@ for _name, _function in (("any", numpy.any), ("all", numpy.all)):
         COMPOSITE,
         decomp=_truth(_name),
         doc=f"Whether {_name} elements over `dim` are true (uint8 for uint8, as torch has it).",
+        exact="always",
     )
 
 

@@ -85,6 +85,7 @@ defop(
     host="binary search is numpy's",
     doc="Where each value would be inserted into a sorted sequence (each row's own).",
     accepts="bif",
+    exact="always",
 )
 
 
@@ -104,6 +105,7 @@ composite(
     _bucketize,
     "The number of the interval between boundaries that each value falls into.",
     method=False,
+    exact="always",
 )
 
 # ---- sets ------------------------------------------------------------------------------------
@@ -123,6 +125,7 @@ defop(
     host="looking up sets is numpy's",
     doc="Whether each element is among `test_elements`.",
     accepts="bif",
+    exact="always",
 )
 
 
@@ -191,6 +194,7 @@ defop(
     decomp=_masked_select,
     effects="data_dependent",
     doc="The elements where the mask is true, in a row.",
+    exact="always",
 )
 defop(
     "argwhere(Tensor self) -> Tensor",

@@ -38,11 +38,13 @@ composite(
     "tril(Tensor self, int diagonal=0) -> Tensor",
     lambda self, diagonal: _triangle(self, diagonal, True),
     "The lower triangle; zeros above the diagonal.",
+    exact="always",
 )
 composite(
     "triu(Tensor self, int diagonal=0) -> Tensor",
     lambda self, diagonal: _triangle(self, diagonal, False),
     "The upper triangle; zeros below the diagonal.",
+    exact="always",
 )
 
 
@@ -93,9 +95,11 @@ composite(
     " -> (Tensor values, Tensor indices)",
     _topk,
     "The k largest (or smallest) elements of a dimension and where they are.",
+    exact="always",
 )
 composite(
     "argsort(Tensor self, int dim=-1, bool descending=False, *, bool stable=False) -> Tensor",
     lambda self, dim, descending, stable: _op("sort", self, dim, descending, stable)[1],
     "The indices that sort a dimension.",
+    exact="always",
 )

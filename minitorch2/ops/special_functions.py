@@ -291,6 +291,7 @@ composite(
     "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
     _nan_to_num,
     "nan, inf and -inf replaced by numbers: 0 and the largest of the dtype, unless given.",
+    exact="always",
 )
 composite(
     "logaddexp(Tensor self, Tensor other) -> Tensor",

@@ -13,9 +13,9 @@ import numpy
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
 from minitorch2.errors import DtypeError, IndexOutOfRange, OperationError
-from minitorch2.layouts import normalize_dim
+from minitorch2.layouts import normalize_dim, normalize_dims
 from minitorch2.ops.composites import bool_first, composite
-from minitorch2.ops.infer import describe_value, reduced_shape
+from minitorch2.ops.infer import describe_value, infer_reduction, reduced_shape
 from minitorch2.ops.movement import in_numpys_order
 from minitorch2.ops.table import LIBRARY, Meta, defop, lookup
 
@@ -66,6 +66,7 @@ composite(
     " -> (Tensor values, Tensor indices)",
     _kthvalue,
     "The k-th smallest element of a dimension, and where it is.",
+    exact="always",
 )
 
 
@@ -165,6 +166,7 @@ defop(
     vjp=_mode_vjp,
     host="counting equal elements is numpy's",
     doc="The most frequent element of a dimension, and where it is last.",
+    exact="always",
 )
 
 
@@ -200,6 +202,7 @@ defop(
     host="histograms are numpy's",
     doc="How many elements fall into each of `bins` intervals between min and max.",
     accepts="bif",
+    exact="always",
 )
 
 
@@ -228,6 +231,36 @@ defop(
     host="the size of its result is not known before it runs",
     doc="How often (or with what weight) each non-negative integer occurs.",
 )
+
+
+def _infer_hash(self, dim, keepdim, mode):
+    if mode != 0:
+        raise OperationError(f"hash_tensor(mode={mode})", f"Unknown hash_tensor mode: {mode}")
+    if not dim and any(isinstance(size, int) and size == 0 for size in self.shape):
+        raise OperationError(
+            f"hash_tensor({describe_value(self)})",
+            "Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "
+            "dim with the 'dim' argument.",
+        )
+    return infer_reduction(self, dim or None, keepdim, dtypes.uint64)
+
+
+def _hash(a, dim, keepdim, mode):
+    axes = tuple(range(a.ndim)) if not dim else tuple(normalize_dims(dim, a.ndim))
+    wide = a.astype(numpy.int64 if a.dtype.kind in "biu" else numpy.float64).view(numpy.uint64)
+    return numpy.asarray(numpy.bitwise_xor.reduce(wide, axis=axes, keepdims=keepdim))
+
+
+defop(
+    "hash_tensor(Tensor self, int[]? dim=None, *, bool keepdim=False, int mode=0) -> Tensor",
+    LIBRARY,
+    eager=_hash,
+    infer=_infer_hash,
+    accepts="bif",
+    host="kernels have no numbers of 64 bits without a sign",
+    exact="always",
+    doc="The bits of the elements, as float64 or int64, joined by exclusive or.",
+)
 composite(
     "count_nonzero(Tensor self, int[]? dim=None) -> Tensor",
     lambda self, dim: (self != 0).sum(dim),
@@ -253,7 +286,7 @@ def _nanmean(self, dim, keepdim, dtype):
 
 
 _OVER = "(Tensor self, int[]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor"
-composite(f"nansum{_OVER}", _nansum, "The sum of the elements that are numbers.", accepts="bif")
+composite(f"nansum{_OVER}", _nansum, "The sum of the elements that are numbers.", accepts="bifu")
 composite(f"nanmean{_OVER}", _nanmean, "The mean of the elements that are numbers.", accepts="f")
 composite(
     "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
@@ -262,6 +295,7 @@ composite(
         self.amax(() if dim is None else (dim,), keepdim),
     ),
     "The smallest and the largest element.",
+    exact="always",
 )
 
 

@@ -73,7 +73,9 @@ class Op:
     numbers    pointwise: the operands that users may give as numbers; where nothing is said, all,
                if there are several
     accepts    categories the dtype it computes in may have ('b', 'i', 'f', 'c', 'e' for floats of
-               eight bits); where no rule of its own asks for it, a row that says nothing takes all
+               eight bits, 'u' for uint16, uint32 and uint64, which are always taken by rows that
+               make floats of integers); where no rule of its own asks for it, a row that says
+               nothing takes all
     same       parameters that must have one dtype, where they are tensors
     element    for views that show other elements than the base has: (dtype, other parameters) ->
                dtype
@@ -91,6 +93,9 @@ class Op:
                may write into them
     lays       (layout of the first tensor, result's shape, other parameters) -> its Layout
     host       why kernels leave it to its eager rule, for those that do
+    refuses    what torch says, in words of its own, of dtypes with these letters (as `accepts`)
+    exact      whether out= has to be of the result's very dtype: 'always', 'numbers' (where no
+               other tensor is among the arguments) or ''
     precision  what autocast does with its tensors: 'lower' (16 bits), 'full' (32) or ''
     effects    'random', 'may_fail', 'writes' or ''
     method     whether it is a Tensor method too; `function`: whether a function of the package
@@ -121,6 +126,8 @@ class Op:
     columns: tuple[int, ...] = ()
     lays: Callable | None = None
     effects: str = ""
+    refuses: dict[str, str] = field(default_factory=dict)
+    exact: str = ""
     precision: str = ""
     whole: bool = False
     unread: tuple[str, ...] = ()
@@ -147,6 +154,8 @@ class Op:
         self.device_position = names.index("device") if asks else None
         if self.kind == VIEW:
             self.conjugates = False
+        if self.promote in ("float", "real float") and "i" in self.accepts:
+            self.accepts += "u"
         usual = self.kind == POINTWISE and "f" in self.accepts
         operands = [each.type == "Operand" for each in self.signature.parameters]
         count = len(self.tensor_positions)
@@ -189,7 +198,7 @@ def defop(signature: str, kind: str, **fields: Any) -> Op:
         if "accepts" in fields or same:
             op.infer, op.decomp = _checked(op, op.infer), _checked(op, op.decomp)
         if "accepts" not in fields:
-            op.accepts = "bifce"
+            op.accepts = "bifceu"
     op.torch = op.torch or ("torch." if op.function else "torch.Tensor.") + parsed.name
     public = op.torch.removeprefix("torch.").replace(".", "_") == op.name
     if parsed.result_names and public:

@@ -97,6 +97,7 @@ defop(
     eager=_write_at(_slice_place),
     vjp=_scatter_view_vjp("slice", "slice_scatter"),
     doc="`self` with a slice of a dimension replaced by `src`.",
+    exact="always",
 )
 defop(
     "select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",

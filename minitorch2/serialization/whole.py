@@ -82,8 +82,8 @@ class WholeReader(pickle.Unpickler):
 
     def persistent_load(self, pid: Any) -> Any:
         """The storage of a number; for torch's tensors with its dtype."""
-        _, stored, key, where, *_ = (*pid, "cpu")
-        storage = self.fetch(key, where)
+        stored, key = pid[1:3]
+        storage = self.fetch(key, pid[3] if len(pid) > 3 else "cpu")
         return (storage, stored.dtype) if isinstance(stored, StoredDtype) else storage
 
     def find_class(self, module: str, name: str) -> Any:

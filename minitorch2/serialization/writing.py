@@ -233,7 +233,7 @@ class Writer:
         self.name(*(("torch", typed) if typed else op.BYTES))
         self.text(str(number))
         self.text("cpu")
-        self.integer(storage.nbytes // value.dtype.itemsize)
+        self.integer(storage.nbytes // (value.dtype.itemsize if typed else 1))
         self.emit(op.TUPLE, op.BINPERSID)
 
 

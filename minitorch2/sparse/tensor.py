@@ -20,9 +20,9 @@ from minitorch2.creation import from_numpy, zeros
 from minitorch2.devices import as_device
 from minitorch2.dtypes import int64
 from minitorch2.errors import OperationError
-from minitorch2.formats import layout as layout_name
 from minitorch2.formats import sparse_coo, sparse_csr
 from minitorch2.layouts import Layout, element_count, normalize_dim, normalize_dims
+from minitorch2.layouts import layout as layout_name
 from minitorch2.ops.table import lookup
 from minitorch2.printing import parts_text
 from minitorch2.tensors import Tensor, fake_tensor
@@ -34,8 +34,19 @@ _index_add, _matmul = lookup("index_add").public, lookup("matmul").public
 class _SparseLayout(Layout):
     """The sizes of a sparse tensor; equal to torch.sparse_coo, or torch.sparse_csr."""
 
-    __slots__ = ("held",)
-    held: layout_name
+    __slots__ = ("kind",)
+
+    def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...], kind: layout_name):
+        super().__init__(shape, strides)
+        self.kind = kind
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """That of its kind."""
+        return self.kind.name
+
+    def __reduce__(self) -> tuple:
+        return _SparseLayout, (self.shape, self.strides, self.kind)
 
 
 class SparseTensor(Tensor):
@@ -48,7 +59,7 @@ class SparseTensor(Tensor):
     @property
     def layout_kind(self) -> layout_name:
         """How torch would print and index it: torch.sparse_coo or torch.sparse_csr."""
-        return self.layout.held  # type: ignore[attr-defined]
+        return self.layout.kind  # type: ignore[attr-defined]
 
     # ---- facts -------------------------------------------------------------------------------
 
@@ -413,8 +424,7 @@ def made_of(
         overrides.activate()
     made: Any = fake_tensor(tuple(size), numbers.dtype, None, as_device(None))
     made.__class__, made.key = SparseTensor, None
-    made.layout = _SparseLayout(made.layout.shape, made.layout.strides)
-    made.layout.held = kind
+    made.layout = _SparseLayout(made.layout.shape, made.layout.strides, kind)
     made._places, made._numbers = places, numbers
     made._coalesced = coalesced or places.shape[1] < 2
     return made

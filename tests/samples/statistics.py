@@ -79,6 +79,14 @@ def _bincount(op) -> list[Sample]:
     return [call(x), call(x, minlength=6), call(x, t((4,), grad=False)), call(t((0,), "i64"))]
 
 
+def _hash(op) -> list[Sample]:
+    found = [call(t((2, 3, 4), d, grad=False)) for d in ("f32", "f64", "f16", "bf16")]
+    found += [call(t((3, 4), d), dim) for d in ("i64", "u8", "bool") for dim in (0, (0, 1), -1)]
+    found += [call(t((2, 3), "i32"), 1, keepdim=True), call(t((), "f32", grad=False))]
+    found += [call(of([NAN, -0.0, -1.0], grad=False)), call(t((0, 2), "i64"), 1)]
+    return [*found, refused(t((0,), "i64")), refused(t((2,), "i64"), mode=1)]
+
+
 def _over(op) -> list[Sample]:
     holes = of([[1.0, NAN, 2.0], [NAN, 3.0, 4.0]])
     found = [call(holes), call(holes, 0), call(X, 1)]
@@ -195,6 +203,7 @@ OWN = {
     "mode": _mode,
     "histc": _histc,
     "bincount": _bincount,
+    "hash_tensor": _hash,
     **dict.fromkeys(("nansum", "nanmean", "count_nonzero"), _over),
     "aminmax": _aminmax,
     **dict.fromkeys(("cov", "corrcoef"), _cov),

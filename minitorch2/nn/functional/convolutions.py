@@ -12,7 +12,7 @@ Source: torch.nn.functional; Dumoulin & Visin 2016, "A guide to convolution arit
 
 from typing import Any
 
-from minitorch2.errors import OperationError, ShapeError
+from minitorch2.errors import ArgumentTypeError, OperationError, ShapeError
 from minitorch2.nn.functional.padding import pad
 from minitorch2.nn.functional.rows import row
 from minitorch2.nn.functional.windows import per_dimension
@@ -21,17 +21,23 @@ _product, _transpose = row("convolution"), row("convolution_to_input")
 
 
 def _convolve(
-    input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
+    count: int,
+    input: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    groups: int,
 ) -> Any:
-    count = weight.ndim - 2
+    _check_sizes(f"conv{count}d", count, input, weight, groups)
     if input.ndim == count + 1:  # one sample without a batch dimension
-        one = _convolve(input.unsqueeze(0), weight, bias, stride, padding, dilation, groups)
+        one = _convolve(count, input.unsqueeze(0), weight, bias, stride, padding, dilation, groups)
         return one.squeeze(0)
     stride, dilation = _steps("stride", stride, count), _steps("dilation", dilation, count)
     if isinstance(padding, str):
         input, padding = _padded_by_name(input, padding, weight.shape[2:], stride, dilation)
     padding = _steps("padding", padding, count, 0)
-    _check_sizes(input, weight, groups)
     return _biased(_product(input, weight, stride, padding, dilation, groups), weight, bias)
 
 
@@ -49,7 +55,7 @@ def _steps(name: str, value: Any, count: int, least: int = 1) -> tuple:
         wrong = (
             f"non-positive {name} is not supported"
             if least
-            else "negative padding is not supported"
+            else f"negative {name} is not supported"
         )
         if name == "dilation":
             wrong = f"dilation should be greater than zero, but got {list(found)}"
@@ -57,19 +63,30 @@ def _steps(name: str, value: Any, count: int, least: int = 1) -> tuple:
     return found
 
 
-def _check_sizes(input: Any, weight: Any, groups: int) -> None:
+def _check_sizes(name: str, count: int, input: Any, weight: Any, groups: Any) -> None:
     """ShapeError where the numbers of dimensions differ, or the weight is of no channels."""
-    count = weight.ndim - 2
-    if input.ndim != count + 2:
+    asked = f"{name} of an input {list(input.shape)} with a weight {list(weight.shape)}"
+    if input.ndim not in (count + 1, count + 2):
         raise ShapeError(
-            f"conv{count}d of an input of shape {list(input.shape)}",
-            f"Expected {count + 1}D (unbatched) or {count + 2}D (batched) input to conv{count}d, "
-            f"but got input of size: {list(input.shape)}",
+            asked,
+            f"Expected {count + 1}D (unbatched) or {count + 2}D (batched) input to {name}, but got "
+            f"input of size: {list(input.shape)}",
             "the input is [N, C, *sizes], or [C, *sizes] for one sample",
         )
+    if weight.ndim != count + 2:
+        raise ShapeError(
+            asked,
+            f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight "
+            f"{list(weight.shape)}, but got {input.ndim}-dimensional input of size "
+            f"{list(input.shape)} instead",
+            f"the weight has {count} sizes of the kernel, after the channels",
+        )
+    if not hasattr(groups, "__index__"):
+        kind = type(groups).__name__
+        raise ArgumentTypeError(asked, f"argument 'groups' must be int, not {kind}", "give an int")
     if weight.shape[0] < groups:
         raise ShapeError(
-            f"conv{count}d with a weight of shape {list(weight.shape)}",
+            asked,
             f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but "
             f"got weight of size {list(weight.shape)} instead",
         )
@@ -113,7 +130,32 @@ def _padded_by_name(
     return pad(input, odd) if any(odd) else input, [total // 2 for total in totals]
 
 
+def _check_transposed(count: int, input: Any, weight: Any, padding: Any, groups: int) -> None:
+    """What a transposed convolution asks besides: no size of 0 but the samples'."""
+    name = f"conv_transpose{count}d"
+    asked = f"{name} of an input {list(input.shape)} with a weight {list(weight.shape)}"
+    if isinstance(padding, str):
+        raise ArgumentTypeError(
+            asked, f"{name}(): argument 'padding' must be tuple of ints, not str", "give numbers"
+        )
+    _check_sizes(name, count, input, weight, groups)
+    wrong = ""
+    if _has_zero(input.shape[-count:]):
+        wrong = f"Only zero batch or zero channel inputs are supported, got {list(input.shape)}"
+    if _has_zero(weight.shape[2:]):
+        wrong = f"kernel size should be greater than zero, but got {list(weight.shape[2:])}"
+    if _has_zero(weight.shape[1:2]):
+        wrong = f"non-empty weight tensor expected, but got: {list(weight.shape)}"
+    if wrong:
+        raise ShapeError(asked, wrong)
+
+
+def _has_zero(sizes: Any) -> bool:
+    return any(isinstance(each, int) and each == 0 for each in sizes)
+
+
 def _transposed(
+    count: int,
     input: Any,
     weight: Any,
     bias: Any,
@@ -124,14 +166,13 @@ def _transposed(
     dilation: Any,
 ) -> Any:
     """What a convolution with this weight would pass back to an input of the larger size."""
-    count = weight.ndim - 2
+    _check_transposed(count, input, weight, padding, groups)
     if input.ndim == count + 1:
-        one = _transposed(
-            input.unsqueeze(0), weight, bias, stride, padding, output_padding, groups, dilation
-        )
-        return one.squeeze(0)
+        how = (stride, padding, output_padding, groups, dilation)
+        return _transposed(count, input.unsqueeze(0), weight, bias, *how).squeeze(0)
     stride, padding = _steps("stride", stride, count), _steps("padding", padding, count, 0)
-    extra, dilation = per_dimension(output_padding, count), _steps("dilation", dilation, count)
+    extra = _steps("output_padding", output_padding, count, 0)
+    dilation = _steps("dilation", dilation, count)
     if any(e >= s and e >= d for e, s, d in zip(extra, stride, dilation, strict=True)):
         raise OperationError(
             f"a transposed convolution with output_padding={extra}",
@@ -169,7 +210,7 @@ def _convolution(dims: int) -> Any:
         dilation: Any = 1,
         groups: int = 1,
     ) -> Any:
-        return _convolve(input, weight, bias, stride, padding, dilation, groups)
+        return _convolve(dims, input, weight, bias, stride, padding, dilation, groups)
 
     function.__name__ = function.__qualname__ = f"conv{dims}d"
     function.__doc__ = f"Convolution over the last {dims} dimensions of [N, C, *sizes]."
@@ -187,7 +228,8 @@ def _transposed_convolution(dims: int) -> Any:
         groups: int = 1,
         dilation: Any = 1,
     ) -> Any:
-        return _transposed(input, weight, bias, stride, padding, output_padding, groups, dilation)
+        how = (stride, padding, output_padding, groups, dilation)
+        return _transposed(dims, input, weight, bias, *how)
 
     function.__name__ = function.__qualname__ = f"conv_transpose{dims}d"
     function.__doc__ = f"The transpose of conv{dims}d; weight [C, out / groups, *kernel]."

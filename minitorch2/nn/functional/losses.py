@@ -9,6 +9,7 @@ import math
 import warnings
 from typing import Any
 
+from minitorch2.batching.batched import physical
 from minitorch2.creation import tensor
 from minitorch2.dtypes import int64
 from minitorch2.errors import ArgumentValueError, OperationError, ShapeError
@@ -136,9 +137,7 @@ def binary_cross_entropy(
     reduction: str = "mean",
 ) -> Any:
     """Cross-entropy of probabilities."""
-    seen = input
-    while not getattr(seen, "has_elements", True):  # every sample of a batch
-        seen = seen.value
+    seen = physical(input)  # every sample of a batch
     if can_be_read(seen) and not bool(((seen >= 0) & (seen <= 1)).all()):
         raise OperationError(
             f"binary_cross_entropy({describe_value(input)}, ...)",
@@ -280,7 +279,8 @@ def _variance_of(input: Any, var: Any) -> Any:
             "var is of incorrect size",
             "give one variance for each number",
         )
-    if can_be_read(var) and bool((var < 0).any()):
+    seen = physical(var)
+    if can_be_read(seen) and bool((seen < 0).any()):
         raise ArgumentValueError("gaussian_nll_loss", "var has negative entry/entries")
     return var
 

@@ -44,8 +44,7 @@ def batch_norm(
     running ones. DtypeError unless all have the input's dtype; 16-bit inputs may have parameters
     and statistics that are all float32.
     """
-    check_normalized("batch_norm", input)
-    if training and input.numel() == input.shape[1] != 0:
+    if training and input.ndim > 1 and input.numel() == input.shape[1] != 0:
         raise ArgumentValueError(
             f"batch_norm of an input of shape {list(input.shape)}",
             "Expected more than 1 value per channel when training",

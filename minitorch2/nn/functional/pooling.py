@@ -12,10 +12,11 @@ Source: torch.nn.functional.
 import math
 from typing import Any
 
-from minitorch2.errors import OperationError
+from minitorch2.dtypes import uint8
+from minitorch2.errors import OperationError, ShapeError, UnsupportedDtype
 from minitorch2.nn.functional.padding import pad
 from minitorch2.nn.functional.rows import row
-from minitorch2.nn.functional.windows import padded, per_dimension, views
+from minitorch2.nn.functional.windows import padded, per_dimension, require_images, views
 from minitorch2.ranges import arange
 
 _max_pool_row, _cat = row("max_pool"), row("cat")
@@ -37,7 +38,14 @@ def _extra(input: Any, kernel: tuple, stride: tuple, padding: tuple, dilation: t
 
 
 def _check_windows(**settings: tuple) -> None:
-    """OperationError unless windows have a size, and steps between them and their elements."""
+    """OperationError unless windows have a size, and steps between them and their elements.
+
+    Padding may be 0.
+    """
+    if any(isinstance(each, int) and each < 0 for each in settings.pop("padding")):
+        raise OperationError(
+            "a pooling with a negative padding", "pad must be non-negative", "slice the input"
+        )
     for name, values in settings.items():
         if any(isinstance(each, int) and each <= 0 for each in values):
             wrong = f"{name.replace('_', ' ')} should be greater than zero, but got {list(values)}"
@@ -61,13 +69,31 @@ def _max_pool(dims: int) -> Any:
         kernel = per_dimension(kernel_size, dims)
         steps = kernel if stride in (None, [], ()) else per_dimension(stride, dims)
         amounts, dilations = per_dimension(padding, dims), per_dimension(dilation, dims)
-        _check_windows(stride=steps, kernel_size=kernel, dilation=dilations)
+        _check_windows(padding=amounts, stride=steps, kernel_size=kernel, dilation=dilations)
+        require_images(f"max_pool{dims}d", input, dims)
         found = _max_pool_row(input, kernel, steps, amounts, dilations, ceil_mode)
         return found if return_indices else found[0]
 
     function.__name__ = function.__qualname__ = f"max_pool{dims}d"
     function.__doc__ = f"The largest element of each window over the last {dims} dimensions."
     return function
+
+
+def _check_averaged(dims: int, input: Any, kernel: tuple) -> None:
+    """An error for what avg_pool does not take: dtypes without a mean, windows over everything."""
+    name, element = f"avg_pool{dims}d", input.dtype
+    if element.letter not in "if" or element is uint8:
+        raise UnsupportedDtype(
+            f"{name} of a tensor of dtype {element}", f"\"{name}\" not implemented for "
+            f"'{element.title}'"
+        )  # fmt: skip
+    require_images(name, input, dims)
+    sizes = input.shape[-dims:]
+    if dims == 3 and any(isinstance(n, int) and k > n for n, k in zip(sizes, kernel, strict=True)):
+        raise ShapeError(
+            f"{name}(input of shape {list(input.shape)}, kernel_size={list(kernel)})",
+            f"input image {list(sizes)} smaller than kernel size {list(kernel)}",
+        )
 
 
 def _avg_pool(dims: int) -> Any:
@@ -83,7 +109,8 @@ def _avg_pool(dims: int) -> Any:
         kernel = per_dimension(kernel_size, dims)
         steps = kernel if stride in (None, [], ()) else per_dimension(stride, dims)
         amounts, ones = per_dimension(padding, dims), (1,) * dims
-        _check_windows(stride=steps, kernel_size=kernel)
+        _check_windows(padding=amounts, stride=steps, kernel_size=kernel)
+        _check_averaged(dims, input, kernel)
         if any(2 * p > k for p, k in zip(amounts, kernel, strict=True)):
             raise OperationError(
                 f"avg_pool(kernel_size={list(kernel)}, padding={list(amounts)})",
@@ -95,14 +122,15 @@ def _avg_pool(dims: int) -> Any:
         wide = padded(input, amounts)
         ends = _extra(input, kernel, steps, amounts, ones) if ceil_mode else [0, 0] * dims
         total = _summed(pad(wide, ends), kernel, steps)
+        rounding = None if input.dtype.is_floating_point else "trunc"
         if divisor_override is not None:
-            return total / divisor_override
+            return total.div(divisor_override, rounding_mode=rounding)
         if not any(ends) and (count_include_pad or not any(amounts)):
-            return total / math.prod(kernel)
+            return total.div(math.prod(kernel), rounding_mode=rounding)
         # Near the ends windows hold fewer elements that count.
         flags = input.detach().new_ones(tuple(input.shape[-dims:]))
         flags = pad(padded(flags, amounts, 1.0 if count_include_pad else 0.0), ends)
-        return total / _summed(flags, kernel, steps)
+        return total.div(_summed(flags, kernel, steps), rounding_mode=rounding)
 
     function.__name__ = function.__qualname__ = f"avg_pool{dims}d"
     function.__doc__ = f"The mean of each window over the last {dims} dimensions."
@@ -118,7 +146,10 @@ def _summed(input: Any, kernel: tuple, stride: tuple) -> Any:
 
 def _adaptive(dims: int, name: str, reduce: Any) -> Any:
     def function(input: Any, output_size: Any) -> Any:
-        for at, wanted in enumerate(per_dimension(output_size, dims)):
+        pool = f"adaptive_{name}_pool{dims}d"
+        sized = input.ndim - 1 if dims == 3 else dims
+        sizes = _wanted_sizes(pool, input, output_size, dims, sized)
+        for at, wanted in enumerate(sizes):
             dim = input.ndim - dims + at
             if wanted is not None:
                 input = _reduced_to(input, dim, wanted, reduce)
@@ -129,9 +160,26 @@ def _adaptive(dims: int, name: str, reduce: Any) -> Any:
     return function
 
 
+def _wanted_sizes(name: str, input: Any, output_size: Any, dims: int, sized: int) -> tuple:
+    """The sizes of the result, None for those that stay; errors where they cannot be.
+
+    The last `sized` sizes of the input may not be 0.
+    """
+    found = per_dimension(output_size, dims)
+    if any(isinstance(each, int) and each < 0 for each in found):
+        raise OperationError(
+            f"{name}(output_size={list(found)})",
+            "elements of output_size must be greater than or equal to 0",
+        )
+    require_images(name, input, dims, sized)
+    return found
+
+
 def _reduced_to(input: Any, dim: int, wanted: int, reduce: Any) -> Any:
     """One dimension split into `wanted` windows, which overlap where it does not divide."""
     size = input.shape[dim]
+    if isinstance(wanted, int) and wanted == 0:
+        return input.narrow(dim, 0, 0)
     if size % wanted == 0:
         shape = (*input.shape[:dim], wanted, size // wanted, *input.shape[dim + 1 :])
         return reduce(input.reshape(shape), dim + 1)
@@ -152,7 +200,8 @@ adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = (
 def _adaptive_max(dims: int) -> Any:
     def function(input: Any, output_size: Any, return_indices: bool = False) -> Any:
         """Dimension after dimension, with the flat place of each maximum carried along."""
-        given = per_dimension(output_size, dims)
+        name = f"adaptive_max_pool{dims}d"
+        given = _wanted_sizes(name, input, output_size, dims, input.ndim - 1)
         sizes = tuple(input.shape[input.ndim - dims :])
         places = arange(math.prod(sizes)).reshape(sizes).expand(input.shape).contiguous()
         for at, wanted in enumerate(given):
@@ -167,6 +216,8 @@ def _adaptive_max(dims: int) -> Any:
 
 def _largest(input: Any, places: Any, dim: int, wanted: int) -> tuple[Any, Any]:
     size, values, found = input.shape[dim], [], []
+    if isinstance(wanted, int) and wanted == 0:
+        return input.narrow(dim, 0, 0), places.narrow(dim, 0, 0)
     for place in range(wanted):
         start, end = place * size // wanted, -(-(place + 1) * size // wanted)
         largest, at = input.narrow(dim, start, end - start).max(dim, True)

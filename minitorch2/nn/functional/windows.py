@@ -29,6 +29,30 @@ def per_dimension(value: Any, count: int) -> tuple[int, ...]:
     return values * count if len(values) == 1 else values
 
 
+def require_images(name: str, input: Any, count: int, sized: int | None = None) -> None:
+    """ShapeError unless a pooling over `count` dimensions has [N, C, *sizes] or [C, *sizes].
+
+    The last `sized` of the sizes may not be 0; if not given, only N may be.
+    """
+    asked = f"{name}(input of shape {list(input.shape)})"
+    fix = "the input is [N, C, *sizes] or [C, *sizes]"
+    if input.ndim not in (count + 1, count + 2):
+        raise ShapeError(
+            asked,
+            f"{name}(): non-empty {count + 1}D or {count + 2}D (batch mode) tensor expected for "
+            f"input, but got: {list(input.shape)}",
+            fix,
+        )
+    sized = count + 1 if sized is None else sized
+    if any(isinstance(size, int) and size == 0 for size in input.shape[-sized:]):
+        raise ShapeError(
+            asked,
+            f"{name}(): Expected {count + 1}D or {count + 2}D (batch mode) tensor with optional 0 "
+            f"dim batch size for input, but got: {list(input.shape)}",
+            fix,
+        )
+
+
 def padded(input: Any, amounts: Sequence[int], value: float = 0) -> Any:
     """The last dimensions padded at both ends alike."""
     flat = [amount for each in reversed(amounts) for amount in (each, each)]

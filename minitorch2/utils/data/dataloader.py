@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from minitorch2.dtypes import int64
-from minitorch2.errors import ArgumentTypeError, ArgumentValueError
+from minitorch2.errors import ArgumentTypeError, ArgumentValueError, OperationError
 from minitorch2.public import public
 from minitorch2.random import Generator
 from minitorch2.utils.data.collate import default_collate, default_convert
@@ -98,7 +98,7 @@ class DataLoader:
                 "prefetch_factor option could only be specified in multiprocessing. let "
                 "num_workers > 0 to enable multiprocessing, otherwise set prefetch_factor to None."
             )
-        elif self.num_workers > 0 and self.prefetch_factor is not None and self.prefetch_factor < 0:
+        elif self.prefetch_factor is not None and self.prefetch_factor < 0:
             wrong = "prefetch_factor option should be non-negative"
         elif self.num_workers == 0 and self.persistent_workers:
             wrong = "persistent_workers option needs num_workers > 0"
@@ -157,12 +157,18 @@ class DataLoader:
         seed = int(public("empty")((), dtype=int64).random_(generator=self.generator).item())
         if self.num_workers == 0:
             return _SingleProcessDataLoaderIter(self, _load_here(make_fetch(), tasks))
+        if not self.prefetch_factor:
+            raise OperationError(
+                f"iter(DataLoader(num_workers={self.num_workers}, prefetch_factor=0))",
+                "prefetch_factor must be greater than 0",
+                "leave prefetch_factor out",
+            )
         batches = load_in_workers(
             self.dataset,
             make_fetch,
             tasks,
             self.num_workers,
-            self.prefetch_factor or 2,
+            self.prefetch_factor,
             seed,
             self.worker_init_fn,
             self.multiprocessing_context,
