@@ -9,6 +9,7 @@ import contextlib
 import inspect
 import io
 import runpy
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -91,14 +92,19 @@ GraphBreakError. `python docs/generate.py` writes this page from `jit/capture/gr
 """
 
 
+def folded(text: str) -> str:
+    """A paragraph in lines of at most 100 columns."""
+    return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False)
+
+
 def breaks_page() -> str:
     """The text of docs/graph_breaks.md."""
     lines = [BREAKS.rstrip()]
     for row in ROWS:
-        lines += ["", f"## {row.code}", "", row.explanation]
-        lines += [f"What to do: {hint}" for hint in row.hints]
+        lines += ["", f"## {row.code}", "", folded(row.explanation)]
+        lines += [folded(f"What to do: {hint}") for hint in row.hints]
         if row.runs != OPERATION:
-            lines.append(f"Runs as Python: {row.runs}.")
+            lines.append(folded(f"Runs as Python: {row.runs}."))
     return "\n".join(lines) + "\n"
 
 
