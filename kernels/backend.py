@@ -182,8 +182,8 @@ def generate(graph: Graph, plan: Plan, options: KernelOptions, unit: str = "") -
         if isinstance(step, KernelStep):
             run = kernel_run(step.kernel, next(source), options)
         elif isinstance(step, ChainStep):
-            pairs = zip(step.members, step.places, strict=True)
-            members = [_member(*pair, source, options) for pair in pairs]
+            parts = zip(step.members, step.places, step.in_sums, strict=True)
+            members = [_member(*each, source, options) for each in parts]
             run = host.chain_of(members, step.whole)
         else:
             run = _other_step(step, options, unit)
@@ -196,12 +196,12 @@ def generate(graph: Graph, plan: Plan, options: KernelOptions, unit: str = "") -
 
 
 def _member(
-    step: KernelStep | ProductStep, places: tuple[int, ...], source: Iterator[KernelSource],
-    options: KernelOptions,
+    step: KernelStep | ProductStep, places: tuple[int, ...], in_sums: bool,
+    source: Iterator[KernelSource], options: KernelOptions,
 ) -> chains.Member:  # fmt: skip
     """A member of a chain as what runs it."""
     if isinstance(step, ProductStep):
-        return host.product_member(tensor_type(step.result).dtype.short, places)
+        return host.product_member(tensor_type(step.result).dtype.short, places, in_sums)
     text = next(source)
     run = run_by(options.executor, step.kernel, text)
     native = options.executor == "numba" and config.cuda != "sim"

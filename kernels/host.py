@@ -96,9 +96,9 @@ def product_of(short: str) -> Callable[..., None]:
     return _matmul_16 if short in ("f16", "bf16") else _matmul
 
 
-def product_member(short: str, places: Sequence[int]) -> chains.Product:
+def product_member(short: str, places: Sequence[int], in_sums: bool) -> chains.Product:
     """The same as a member of a chain."""
-    return chains.Product(short, tuple(places), product_of(short))
+    return chains.Product(short, tuple(places), product_of(short), in_sums)
 
 
 def chain_of(members: Sequence[chains.Member], whole: bool) -> Callable[..., None]:

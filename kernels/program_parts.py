@@ -55,7 +55,10 @@ def part_record(compiled: Compiled) -> Record:
                 else tensor_type(each.result).dtype.short
                 for each in step.members
             ]
-            record["chains"][name] = [step.whole, list(zip(members, step.places, strict=True))]
+            record["chains"][name] = [
+                step.whole,
+                list(zip(members, step.places, step.in_sums, strict=True)),
+            ]
         else:
             record["eager"][name] = node_record(step.node)
     return record

@@ -134,7 +134,7 @@ class LoadedGraph(HostFunction):
     @property
     def kernel_count(self) -> int:
         """How many kernels it launches."""
-        inside = [member for _, members in self.record["chains"].values() for member, _ in members]
+        inside = [member for _, members in self.record["chains"].values() for member, *_ in members]
         return len(self.record["kernels"]) + sum(not isinstance(each, str) for each in inside)
 
 
@@ -144,10 +144,10 @@ def _kernel(record: Record) -> CompiledKernel:
     return compile_kernel(record["text"], signature)
 
 
-def _member(record: Record | str, places: list[int]) -> chains.Member:
+def _member(record: Record | str, places: list[int], in_sums: bool) -> chains.Member:
     """A member of a chain: a kernel, or the dtype of a product."""
     if isinstance(record, str):
-        return host.product_member(record, places)
+        return host.product_member(record, places, in_sums)
     kernel = _kernel(record)
     return chains.Launch(kernel.direct(), kernel, tuple(places))
 

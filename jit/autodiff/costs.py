@@ -17,7 +17,7 @@ kernels measured on one core with 256-bit vectors.
 import ast
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from minitorch2.jit.ir.examples import environment_of
 from minitorch2.jit.ir.graph import Graph, Node, Value, values_in
@@ -41,6 +41,7 @@ MOVE = 0.1  # ns for a byte that is read or written
 DRAW = 2.5  # ns for a random number
 PRODUCT_STEP = 0.04  # ns for a multiplication and an addition in a matrix product
 OTHER = 10.0  # ns for an element in a library call
+LARGE, OUTGROWN = 1 << 25, 4  # bytes of a product, and how much more than its operands have
 SMALL = 4096  # elements; to reduce so few again costs nothing worth saving
 SIMPLE = frozenset("select maximum minimum abs sign floor ceil trunc round convert".split()) | {
     "isnan", "isinf", "isfinite", "sqrt",
@@ -103,6 +104,17 @@ class Costs:
             return made * float(self._size(left.type.shape[-1]))
         first, second = (*read, 1, 1)[:2]
         return math.sqrt(float(first) * second * made)
+
+    def outgrows(self, node: Node, others: Collection[Value] = ()) -> bool:
+        """Whether it is a product of large matrices much larger than both of its operands, or is
+        computed element by element from one of the `others` for which that holds."""
+        made = max(map(self.bytes_of, node.results), default=0)
+        read = values_in(node.args)
+        if made < LARGE:
+            return False
+        if node.op == "matmul":
+            return made >= OUTGROWN * sum(map(self.bytes_of, read))
+        return lookup(node.op).kind in (POINTWISE, VIEW) and any(v in others for v in read)
 
     def is_cheap(self, node: Node) -> bool:
         """Whether it may be computed again where nothing forces us to save memory."""

@@ -72,17 +72,18 @@ def partition(
     written: Iterable[int] = (),
     budget: float = 1.0,
     held: Iterable[int] = (),
+    chains: bool = False,
 ) -> Partition:
     """Cut a joint graph whose first `output_count` outputs are the forward's.
 
     `written` are inputs that are written after the forward has run. `budget` is the fraction of
     the bytes that would be saved without one (at 1.0) that may be saved. `held` are inputs that are
-    there in the backward like those that the derivatives read.
+    there in the backward like those that the derivatives read. `chains`: see saving.py.
     """
     graph = joint.graph
     first_tangent = len(graph.inputs) - len(joint.tangent_outputs)
     changed = set(written) | {index for index, _ in graph.writes}
-    problem, behind = _problem(graph, first_tangent, output_count, changed, set(held))
+    problem, behind = _problem(graph, first_tangent, output_count, changed, set(held), chains)
     choice = choose(problem, budget)
     inputs = {declared.value: index for index, declared in enumerate(graph.inputs)}
     free = {value for value, bytes in problem.given.items() if not bytes}
@@ -141,7 +142,12 @@ def _numbers(before: Graph, after: Graph) -> dict[Value, Value]:
 
 
 def _problem(
-    graph: Graph, first_tangent: int, output_count: int, changed: set[int], held: set[int]
+    graph: Graph,
+    first_tangent: int,
+    output_count: int,
+    changed: set[int],
+    held: set[int],
+    chains: bool,
 ) -> tuple[Problem, tuple[Node, ...]]:
     """What saving.py has to choose from, and the nodes behind the cut."""
     tangents = {declared.value for declared in graph.inputs[first_tangent:]}
@@ -169,7 +175,8 @@ def _problem(
         free = there and index not in changed
         given[declared.value] = 0 if free else costs.bytes_of(declared.value)
     first = frozenset(node.results[0] for node in late)
-    return Problem(costs, tuple(before), demanded, given, first_runs=first), tuple(behind)
+    problem = Problem(costs, tuple(before), demanded, given, first_runs=first, chains=chains)
+    return problem, tuple(behind)
 
 
 def _backward(

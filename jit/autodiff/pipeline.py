@@ -120,9 +120,10 @@ def _training(
     written = [*written, *(position for position, _ in functional.writes)]
     count = len(functional.graph.outputs)
     with phase("autodiff.partition"):
-        halves = partition(joint, count, written, options.memory_budget, functional.held)
+        rest = functional.held, options.chains
+        halves = partition(joint, count, written, options.memory_budget, *rest)
         if options.memory_budget < 1.0:
-            whole = partition(joint, count, written, 1.0, functional.held)
+            whole = partition(joint, count, written, 1.0, *rest)
             halves = with_lean_backward(halves, fullest(whole.backward))
     _check(halves.forward)
     _check(halves.backward)

@@ -9,7 +9,10 @@ nanoseconds) or its node runs again (capacity: the node's time, and all its oper
 The cheapest set of both is the minimum cut, exactly.
 
 At a budget of 1.0 a byte costs what it takes to write and read it, and only cheap nodes may run
-again: no product, no reduction over much, nothing whose second run could differ. Below 1.0 all that
+again: no product, no reduction over much, nothing whose second run could differ. The exception are
+products much larger than both of their operands, such as the scores of an attention over long rows,
+and what is computed from them element by element: a byte of those costs more, and they may run
+again, as chains of kernels/schedule/chains.py do without memory for them. Below 1.0 all that
 is repeatable may run again, and the price of a byte rises until what is saved fits into that
 fraction of the bytes saved at 1.0. What then is left of the budget goes to the values that take
 longest to compute again.
@@ -32,6 +35,7 @@ from minitorch2.jit.ir.graph import Node, Value, values_in
 from minitorch2.ops.table import VIEW, lookup
 
 BYTE = 0.5  # ns: written once, read once, and memory that is touched for the first time
+OUTGROWN = 4.0  # how much more a byte costs of memory that grows with the square of a length
 VIEW_COPY = 1.5  # to save a view is to copy it
 SCALE = 1000  # capacities are whole numbers: picoseconds
 ROUNDS = 24  # of the search for a price
@@ -47,7 +51,8 @@ class Problem:
     `given` are values that no node makes, and the bytes that it takes to have them behind the cut
     (0: they are there anyway). `always` are nodes' results that are there anyway, too. The nodes of
     `first_runs` (by their first result) do not run before the cut unless a result is saved.
-    Those of `only_once` never run again.
+    Those of `only_once` never run again. `chains`: products may run again without memory for their
+    results, which are then preferred to saved ones where they are large.
     """
 
     costs: Costs
@@ -57,10 +62,19 @@ class Problem:
     always: frozenset[Value] = frozenset()
     first_runs: frozenset[Value] = frozenset()
     only_once: frozenset[Value] = frozenset()
+    chains: bool = False
     makers: dict[Value, Node] = field(default_factory=dict)
+    outgrown: set[Value] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.makers.update((result, node) for node in self.nodes for result in node.results)
+        for node in self.nodes:
+            self.makers.update((result, node) for result in node.results)
+            if self.chains and self.costs.outgrows(node, self.outgrown):
+                self.outgrown.update(node.results)
+
+    def weight(self, value: Value) -> float:
+        """What keeping a value weighs in the choice."""
+        return self.save_bytes(value) * (OUTGROWN if value in self.outgrown else 1.0)
 
     def save_bytes(self, value: Value) -> int:
         """What keeping a value takes."""
@@ -180,8 +194,8 @@ def cheapest(problem: Problem, price: float, cheap_only: bool) -> Choice:
             network.edge(there[value], number, INFINITE)
         copied = VIEW_COPY if lookup(node.op).kind == VIEW else 1.0
         for result in node.results:
-            bytes = problem.save_bytes(result)
-            network.edge(number, there[result], int(bytes * copied * price * SCALE))
+            weight = problem.weight(result) * copied * price
+            network.edge(number, there[result], int(weight * SCALE))
     for value in problem.demanded:
         network.edge(there[value], 1, INFINITE)
     behind = network.sink_side(0, 1)
@@ -196,7 +210,8 @@ def _capacity(problem: Problem, node: Node, cheap_only: bool) -> int:
         return 0
     if node.results[0] in problem.only_once:
         return INFINITE
-    if not is_repeatable(node) or (cheap_only and not problem.costs.is_cheap(node)):
+    cheap = not cheap_only or node.results[0] in problem.outgrown or problem.costs.is_cheap(node)
+    if not is_repeatable(node) or not cheap:
         return INFINITE
     return int(problem.costs.time_of(node) * SCALE)
 

@@ -53,6 +53,11 @@ class PassOptions:
         return name not in self.disabled
 
     @property
+    def chains(self) -> bool:
+        """Whether products of batches may become chains (kernels/schedule/chains.py)."""
+        return self.run and self.numerics != "eager" and self.allows("chain")
+
+    @property
     def fast_math(self) -> bool:
         """Whether rules may change the last bits or the sign of zero, or drop a nan."""
         return self.numerics == "fast"

@@ -25,7 +25,7 @@ import numpy as np
 
 from minitorch2.backends import blas
 from minitorch2.kernels.runtime import chain_code, products
-from minitorch2.kernels.runtime.chain_code import HEAD, MOST_WORDS, STATUS, WORD
+from minitorch2.kernels.runtime.chain_code import HEAD, MOST_WORDS, STATUS, TABLE, WORD
 from minitorch2.kernels.runtime.compile import CompiledKernel
 from minitorch2.kernels.runtime.launcher import Launch as Launcher
 from minitorch2.kernels.runtime.launcher import direct, parts_for, thread_count
@@ -33,7 +33,7 @@ from minitorch2.kernels.runtime.native_objects import kernel_addresses
 from minitorch2.kernels.runtime.product_code import PRODUCT
 from minitorch2.kernels.runtime.signature import KernelSignature
 
-ROOM = 1 << 19  # bytes that a unit's values should have at most: they are to stay in the cache
+ROOM = 1 << 21  # bytes that a unit's values should have at most: they are to stay in the caches
 LEAST_UNITS, LEAST_ROWS = 8, 32
 ALIGNMENT = 64
 BYTES = np.dtype(np.uint8)
@@ -45,11 +45,12 @@ Given = Sequence[Any]
 @dataclass(frozen=True, slots=True)
 class Product:
     """A batch of products, given (left, right, result). `places` says for each array which value
-    of the chain it is, -1 for others."""
+    of the chain it is, -1 for others. `in_sums`: a unit has some terms of each sum."""
 
     short: str
     places: tuple[int, ...]
     run: Callable[..., None]
+    in_sums: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +68,16 @@ Word = tuple[int, ...]  # WORD
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A chain for some shapes: units, the driver's table, nanoseconds a unit, bytes of each value
-    inside for one unit, and whether a product is BLAS's."""
+    """A chain for some shapes: how many parts there can be, the driver's table, nanoseconds for
+    one, bytes of each value inside for a unit, whether a product is BLAS's, and whether the members
+    in turn give the same bits."""
 
-    units: int
+    total: int
     table: np.ndarray
     cost: float
     inside: tuple[int, ...]
     by_blas: bool
+    same: bool
 
 
 @lru_cache(maxsize=256)
@@ -105,13 +108,15 @@ def chain(members: Sequence[Member], whole: bool, take: Take) -> Callable[..., N
 class _Chain:
     def __init__(self, members: tuple[Member, ...], whole: bool, take: Take) -> None:
         self.members, self.whole, self.take = members, whole, take
+        self.in_sums = any(isinstance(each, Product) and each.in_sums for each in members)
         self.count = 1 + max(place for each in members for place in each.places)
         self.cuts: dict[tuple, Cut | None] = {}
         self.launch = self._launch()
 
     def _launch(self) -> Launcher | None:
         """The driver as a function of arrays and numbers; None if a member is no machine code."""
-        address, arrays, sizes, scalars = driver(), 1 + self.count, 1, []
+        address, arrays, sizes = driver(), 1 + self.count, 1
+        scalars: list[str] = []
         if address is None:
             return None
         for each in self.members:
@@ -132,11 +137,11 @@ class _Chain:
                 self.cuts.clear()
             self.cuts[key] = self._cut(given) if self.launch is not None else None
         cut = self.cuts[key]
-        if cut is None or cut.units < thread_count() and not cut.by_blas:
+        if cut is None or cut.same and cut.total < thread_count():
             self._one_by_one(given)
             return
         assert self.launch is not None
-        parts = parts_for(cut.units * cut.cost)
+        parts = parts_for(cut.total * cut.cost)
         rooms = [self.take((parts * size,), BYTES, parts * size) for size in cut.inside]
         arrays: list[Any] = [cut.table, *rooms]
         sizes: list[int] = [0]
@@ -149,7 +154,7 @@ class _Chain:
                 sizes += item[2]
                 numbers += item[3]
         with blas.one_thread() if cut.by_blas else nullcontext():
-            self.launch(cut.units, tuple(arrays), tuple(sizes), tuple(numbers), cut.cost)
+            self.launch(cut.total, tuple(arrays), tuple(sizes), tuple(numbers), cut.cost)
 
     def _one_by_one(self, given: Sequence[Given]) -> None:
         """The members in turn, the values inside in memory of their own."""
@@ -193,26 +198,37 @@ class _Chain:
                 cost += item[0] * item[4] / units
                 writer.kernel(each, item)
                 continue
-            found = products.piecewise(*item, units)
+            left, right, result = item
+            in_sums = each.in_sums and not self.whole
+            found = products.piecewise(left, right, result, units, in_sums)
             if found is None:
                 return None
-            cost += item[0].size * item[1].shape[-1] / units * products.NANOSECONDS_A_MULTIPLICATION
+            cost += left.size * right.shape[-1] / units * products.NANOSECONDS_A_MULTIPLICATION
             by_blas = by_blas or found.by_blas
             writer.product(each, item, found)
-        return Cut(units, writer.table(), cost, writer.rooms, by_blas)
+        alone = units // self._matrices(given) if self.in_sums else 1
+        same = not by_blas and alone == 1
+        return Cut(units // alone, writer.table(alone), cost * alone, writer.rooms, by_blas, same)
 
     def _units(self, given: Sequence[Given], nbytes: int) -> int:
         """In how many units to cut: a power of two of each matrix, or whole ones; 0: not at all."""
-        pairs = zip(self.members, given, strict=True)
-        results = [item[2] for each, item in pairs if isinstance(each, Product)]
-        batch = math.prod(results[0].shape[:-2])
-        rows = math.gcd(*[result.shape[-2] for result in results])
-        cuts = 1
+        batch, cuts = self._matrices(given), 1
+        rows = math.gcd(*[
+            item[0].shape[-1 if each.in_sums else -2]
+            for each, item in zip(self.members, given, strict=True)
+            if isinstance(each, Product)
+        ])  # fmt: skip
         while not self.whole and rows % (2 * cuts) == 0 and rows // (2 * cuts) >= LEAST_ROWS and (
             nbytes > ROOM * batch * cuts or batch * cuts < LEAST_UNITS
         ):  # fmt: skip
             cuts *= 2
-        return batch * cuts if batch * cuts >= LEAST_UNITS else 0
+        parts = batch if self.in_sums else batch * cuts
+        return batch * cuts if parts >= LEAST_UNITS else 0
+
+    def _matrices(self, given: Sequence[Given]) -> int:
+        """How many matrices each value of the chain has."""
+        first = next(at for at, each in enumerate(self.members) if isinstance(each, Product))
+        return math.prod(given[first][0].shape[:-2])
 
 
 class _Table:
@@ -265,14 +281,14 @@ class _Table:
         words += [self.array(found.pieces, -1), *map(self.number, found.numbers)]
         self.members.append((found.address, words))
 
-    def table(self) -> np.ndarray:
-        """All of it as one array."""
-        at = 1 + sum(2 + len(WORD) * len(words) for _, words in self.members)
+    def table(self, units: int) -> np.ndarray:
+        """All of it as one array; a part does so many units at least."""
+        at = len(TABLE) + sum(2 + len(WORD) * len(words) for _, words in self.members)
         for words, pieces in self.pieces:
             slot, *_ = words[PIECES]
             words[PIECES] = (slot, at * pieces.itemsize, 0, 0)
             at += pieces.size
-        numbers = [len(self.members)]
+        numbers = [len(self.members), units]
         for address, words in self.members:
             numbers += [address, len(words), *(each for word in words for each in word)]
         parts = [np.array(numbers, np.int64), *(pieces.ravel() for _, pieces in self.pieces)]

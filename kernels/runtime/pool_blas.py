@@ -26,9 +26,9 @@ from minitorch2.kernels.runtime.native import F32, F64, I32, I64, VOID, Function
 from minitorch2.kernels.runtime.pool_code import PoolCode
 
 DO_JOB = (VOID, (I32, I64, I32))
-PRODUCT_SLOTS = ("total", "status", "a", "b", "c", "pieces", "gemm", "k",
+PRODUCT_SLOTS = ("total", "status", "a", "b", "c", "pieces", "gemm",
                  "row_a", "row_b", "row_c", "transposed_a", "transposed_b")  # fmt: skip
-PIECE = ("a", "b", "c", "m", "n")
+PIECE = ("a", "b", "c", "m", "n", "k", "before")
 ROW_MAJOR = 101
 
 
@@ -98,8 +98,8 @@ def _alone(pool: PoolCode) -> Function:
 def add_products(pool: PoolCode, name: str, kind: ir.Type) -> None:
     """Write the kernel `name`: pieces lo .. hi of products, with OpenBLAS's 64-bit cblas.
 
-    `pieces` is the address of five numbers for each piece: how many bytes after a, b and c its
-    matrices begin, and its rows and columns.
+    `pieces` is the address of seven numbers for each piece: how many bytes after a, b and c its
+    matrices begin; its rows, columns and terms; whether it is added to what is there.
     """
     f = pool.function(name, I64, [I64, I64, I64], export=True)
     block, i, n = f.arguments
@@ -114,8 +114,10 @@ def add_products(pool: PoolCode, name: str, kind: ir.Type) -> None:
         piece = f.slot(pieces, f.builder.mul(number, I64(len(PIECE))))
         numbers = {each: f.get(f.slot(piece, at)) for at, each in enumerate(PIECE)}
         a, b, c = (f.builder.add(of[x], numbers[x]) for x in "abc")
-        f.call_at(of["gemm"], VOID, kinds, ROW_MAJOR, *flags, numbers["m"], numbers["n"], of["k"],
-                  kind(1.0), a, of["row_a"], b, of["row_b"], kind(0.0), c, of["row_c"])  # fmt: skip
+        more = f.builder.select(f.test(numbers["before"], ">", 0), kind(1.0), kind(0.0))
+        f.call_at(of["gemm"], VOID, kinds, ROW_MAJOR, *flags, numbers["m"], numbers["n"],
+                  numbers["k"], kind(1.0), a, of["row_a"], b, of["row_b"], more, c,
+                  of["row_c"])  # fmt: skip
     f.ret(0)
 
 

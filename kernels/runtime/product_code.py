@@ -6,9 +6,9 @@ is the list of words PRODUCT below.
     product_f32     c[r, j] = sum over k of a[r, k] * b[k, j], for each of `pieces`
 
 Terms come in stretches of `together`; the sums of a stretch stay in registers and are added to
-what the ones before left in c. So the order of a sum depends on k alone, not on how a product is
-cut into pieces. b is laid out in blocks of columns; a is read where it lies, or, where neighbours
-in memory are rows, copied tile by tile.
+what the ones before left in c. So the order of a sum depends on the terms alone, and not on how
+rows and columns are cut. b is laid out in blocks of columns; a is read where it lies, or, where
+neighbours in memory are rows, copied tile by tile.
 
 Source: K. Goto and R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008).
 """
@@ -19,9 +19,10 @@ from minitorch2.kernels.runtime.convolution_code import Shape, Sums
 from minitorch2.kernels.runtime.native import I64, VOID, Function, Module
 from minitorch2.kernels.runtime.tiles import Tiles
 
-PRODUCT = ("total", "status", "a", "b", "c", "pieces", "k", "together", "a_row", "a_term",
+PRODUCT = ("total", "status", "a", "b", "c", "pieces", "together", "a_row", "a_term",
            "b_term", "b_column", "c_row", "most_rows", "most_columns")  # fmt: skip
-PIECE = ("a", "b", "c", "rows", "columns")  # where it begins, in bytes; its size
+# Where a piece begins, in bytes; its size; how many terms there were before, that it is added to.
+PIECE = ("a", "b", "c", "rows", "columns", "terms", "before")
 TILES_TOGETHER = 16  # that share a pass over b, so that their part of a stays in the cache
 
 
@@ -60,13 +61,14 @@ class _Product(Tiles):
             term = f.variable(0)
             with f.loop():
                 at = f.get(term)
-                left = f.builder.sub(of["k"], at)
+                left = f.builder.sub(piece["terms"], at)
                 f.leave(f.test(left, "<=", 0))
                 count = self.least(f, left, of["together"])
                 f.call(stretch, self.past(f, a, f.builder.mul(at, of["a_term"])),
                        self.past(f, b, f.builder.mul(at, of["b_term"])), c, memory, behind,
                        of["a_row"], of["a_term"], of["b_term"], of["b_column"], of["c_row"],
-                       piece["rows"], piece["columns"], count, at)  # fmt: skip
+                       piece["rows"], piece["columns"], count,
+                       f.builder.add(at, piece["before"]))  # fmt: skip
                 f.put(term, f.builder.add(at, count))
         f.call(self.code.free, address)
         f.ret(0)

@@ -110,7 +110,7 @@ def _pieces(shapes: Shapes, strides: Shapes) -> np.ndarray:
         (strides[0][-2], 0, strides[2][-2]) if axis == 0 else (0, strides[1][-1], strides[2][-1])
     )
     pieces[..., :3] += starts[:, None] * np.array(moves)
-    pieces[..., 3], pieces[..., 4] = m, n
+    pieces[..., 3:6] = m, n, k
     pieces[..., 3 + axis] = np.minimum(step, extent - starts)
     return pieces.reshape(-1, len(PIECE))
 
@@ -137,7 +137,7 @@ def own(short: str) -> Launch | None:
     address = own_address(short)
     if address is None:
         return None
-    numbers = len(product_code.PRODUCT) - product_code.PRODUCT.index("k")
+    numbers = len(product_code.PRODUCT) - product_code.PRODUCT.index("together")
     return direct(address, KernelSignature((short, short, short, "i64"), sizes=numbers))
 
 
@@ -164,6 +164,8 @@ def _own_pieces(shapes: Shapes, strides: Shapes, columns: int) -> tuple[np.ndarr
             sum(at * stride for at, stride in zip(place, c, strict=False)) + i * c[-2] + j * c[-1],
             min(high, m - i),
             min(wide, n - j),
+            k,
+            0,
         )
         for place in np.ndindex(*batch)
         for i in range(0, m, high)
@@ -187,11 +189,11 @@ def _multiply_own(
 
 
 def _own_numbers(k: int, rows: tuple[int, ...], high: int, wide: int) -> tuple[int, ...]:
-    """What our kernel takes after its arrays: terms, steps, the largest piece."""
+    """What our kernel takes after its arrays: the length of a stretch, steps, the largest piece."""
     together = -(-k // -(-k // MOST_TERMS))
     a_steps = (rows[0], 1) if rows[3] == PLAIN else (1, rows[0])
     b_steps = (rows[1], 1) if rows[4] == PLAIN else (1, rows[1])
-    return (k, together, *a_steps, *b_steps, rows[2], high, wide)
+    return (together, *a_steps, *b_steps, rows[2], high, wide)
 
 
 def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> bool:
@@ -212,7 +214,7 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> bool:
     pieces, (address, launch) = _pieces(shapes, strides), found
     cost = a.size * b.shape[-1] * NANOSECONDS_A_MULTIPLICATION / len(pieces)
     with blas.one_thread():
-        launch(len(pieces), (a, b, out, pieces), (address, a.shape[-1], *layout), (), cost)
+        launch(len(pieces), (a, b, out, pieces), (address, *layout), (), cost)
     return True
 
 
@@ -230,8 +232,13 @@ class Piecewise:
     by_blas: bool
 
 
-def piecewise(a: np.ndarray, b: np.ndarray, out: np.ndarray, units: int) -> Piecewise | None:
-    """a @ b cut into units of rows, by the kernel that `multiply` uses; None if it has none."""
+def piecewise(
+    a: np.ndarray, b: np.ndarray, out: np.ndarray, units: int, in_sums: bool = False
+) -> Piecewise | None:
+    """a @ b cut into units of rows, by the kernel that `multiply` uses; None if it has none.
+
+    `in_sums`: a unit has some of the terms of each sum instead, and adds to what is there.
+    """
     kind = a.dtype.char
     if kind not in GEMM or b.dtype.char != kind or out.dtype.char != kind:
         return None
@@ -239,33 +246,43 @@ def piecewise(a: np.ndarray, b: np.ndarray, out: np.ndarray, units: int) -> Piec
     matrices = math.prod(batch)
     layout = _layout((a.shape, b.shape, out.shape), (a.strides, b.strides, out.strides), a.itemsize)
     found = gemm(kind)
-    if found is None or layout is None or units % matrices or m * matrices % units:
+    if found is None or layout is None or units % matrices:
+        return None
+    cuts = units // matrices
+    if (k if in_sums else m) % cuts:
         return None
     address = own_address(GEMM[kind][2])
     lanes = made.lanes(GEMM[kind][2]) if made else 1
     mine = address is not None and _pays(matrices, m, k, n, lanes)
-    high, wide = m * matrices // units, n
-    if mine and n > MOST_COLUMNS:
-        wide = MOST_COLUMNS
-    pieces = _unit_pieces(batch, (a.strides, b.strides, out.strides), (m, n), (high, wide))
+    wide = min(n, MOST_COLUMNS) if mine else n
+    size = (m, k // cuts) if in_sums else (m // cuts, k)
+    pieces = _unit_pieces((a, b, out), cuts, size, wide)
     if mine:
         assert address is not None
-        return Piecewise(address, pieces, _own_numbers(k, layout, high, wide), False)
+        return Piecewise(address, pieces, _own_numbers(size[1], layout, size[0], wide), False)
     inside = threads.code().address[GEMM[kind][1]]
-    return Piecewise(inside, pieces, (found[0], k, *layout), True)
+    return Piecewise(inside, pieces, (found[0], *layout), True)
 
 
 def _unit_pieces(
-    batch: list[int], strides: Shapes, sizes: tuple[int, int], most: tuple[int, int]
+    arrays: tuple[np.ndarray, ...], cuts: int, size: tuple[int, int], wide: int
 ) -> np.ndarray:
-    """Where each piece begins and its size: matrix by matrix, rows by rows, columns by columns."""
-    (m, n), (high, wide), (a, b, c) = sizes, most, strides
+    """Where each piece begins and its size: matrix by matrix, cut by cut, columns by columns.
+
+    `size` are the rows and the terms of a piece: all of one of them.
+    """
+    (high, terms), (a, b, c) = size, (each.strides for each in arrays)
+    *batch, m, _ = arrays[0].shape
+    n, down = arrays[1].shape[-1], high if high < m else 0
+    along = 0 if down else terms
     found = []
     for place in np.ndindex(*batch):
-        starts = [sum(map(operator.mul, place, steps)) for steps in strides]
+        starts = [sum(map(operator.mul, place, steps)) for steps in (a, b, c)]
         found += [
-            (starts[0] + i * a[-2], starts[1] + j * b[-1], starts[2] + i * c[-2] + j * c[-1],
-             high, min(wide, n - j))
-            for i in range(0, m, high) for j in range(0, n, wide)
+            (starts[0] + cut * (down * a[-2] + along * a[-1]),
+             starts[1] + cut * along * b[-2] + j * b[-1],
+             starts[2] + cut * down * c[-2] + j * c[-1],
+             high, min(wide, n - j), terms, cut * along)
+            for cut in range(cuts) for j in range(0, n, wide)
         ]  # fmt: skip
     return np.array(found, np.int64)

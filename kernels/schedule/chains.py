@@ -8,8 +8,10 @@ average. Each member computes what it computes alone, so the bits are the same.
 
     chain_0((q, k, scores), (512, (scores, weights), (), (), 9.6), (weights, v, result))
 
-A member may read what the chain makes only in its own unit: the same rows, or (as an operand that
-is turned) the same matrices. What cannot join and does not need the chain runs before it.
+A member may read what the chain makes only in its own unit: the same rows, or (as a right operand)
+the same matrices. A left operand that is turned has its rows as terms of the sums: where matrices
+are large, each unit adds its terms to the result. What cannot join and does not need the chain runs
+before it.
 
 Source: fusion of loops by blocks; FlashAttention (Dao et al., 2022) is the case with one more idea,
 the sums of a softmax that are corrected later, which would change its bits.
@@ -52,7 +54,9 @@ from minitorch2.kernels.schedule.plan import (
 from minitorch2.kernels.schedule.program import Program, row_major
 from minitorch2.kernels.schedule.rewrite import loads_of
 
-ROWS, MATRICES = "rows", "matrices"  # how much of a value a unit has to itself
+# What a member needs of a unit: some rows; some terms of all its sums; whole matrices.
+ROWS, SUMS, MATRICES = "rows", "sums", "matrices"
+SMALL, LARGE = 1 << 18, 1 << 22  # bytes of a matrix: always whole in a unit, never
 
 
 def chain(plan: Plan) -> tuple[Plan, tuple[str, ...]]:
@@ -76,6 +80,7 @@ def _note(step: ChainStep) -> str:
     products = " and ".join(f"%{node.results[0].id} ({node.op})" for node in nodes)
     inside = ", ".join(f"%{value.id}" for value in step.inside)
     unit = "a matrix" if step.whole else "some rows"
+    unit += ", added up," if any(step.in_sums) and not step.whole else ""
     return f"{products}  one launch, {unit} at a time, with no memory for all of {inside}"
 
 
@@ -124,6 +129,7 @@ class _Growing:
     batch: tuple[Index, ...]
     members: list[KernelStep | ProductStep] = field(default_factory=list)
     made: dict[Value, bool] = field(default_factory=dict)  # may members read it in their unit?
+    in_sums: list[bool] = field(default_factory=list)
     whole: bool = False
 
     def joins(self, step: PlanStep) -> bool:
@@ -137,6 +143,7 @@ class _Growing:
         if need is None:
             return False
         self.members.append(step)
+        self.in_sums.append(need == SUMS)
         self.whole = self.whole or need == MATRICES
         return True
 
@@ -144,32 +151,41 @@ class _Growing:
         """What a unit must be for a product to join; None if it cannot."""
         if not _is_batched(self.program, step) or shape_of(step.result)[:-2] != self.batch:
             return None
-        need = ROWS
-        for value, is_left in zip(arguments(step.node), (True, False), strict=True):
-            root = self.root(value)
-            if root in self.made:
-                mine = self.part(value, is_left) if self.made[root] else None
-                if mine is None:
-                    return None
-                need = MATRICES if mine == MATRICES else need
-        self.made[step.result] = True
+        kinds = [
+            self.part(value, is_left) if self.root(value) in self.made else ""
+            for value, is_left in zip(arguments(step.node), (True, False), strict=True)
+        ]
+        if None in kinds:
+            return None
+        need = MATRICES if MATRICES in kinds else SUMS if SUMS in kinds else ROWS
+        if need == SUMS and ROWS in kinds:  # rows of one, terms of the other
+            return None
+        self.made[step.result] = need != SUMS
         return need
 
     def part(self, value: Value, is_left: bool) -> str | None:
-        """How an operand lies in what the chain has made: ROWS, MATRICES or, if neither, None."""
+        """What a unit must be for a product that reads a value of the chain; None: it cannot."""
         view = self.program.host_view(value)
-        if view is None or view.offset.terms:
+        if not self.made[self.root(value)] or view is None or view.offset.terms:
             return None
-        inner = view.shape[-2:]
-        plain = row_major(view.shape)
+        inner, plain = view.shape[-2:], row_major(view.shape)
         if product(view.shape) != self.program.layout(view.root).size():
             return None
         if view.strides[:-2] != plain.strides[:-2]:
             return None
-        if is_left and view.strides == plain.strides:
+        is_plain = view.strides == plain.strides
+        if not is_plain and view.strides[-2:] != (constant(1), inner[0]):
+            return None
+        if is_plain and is_left:
             return ROWS
-        turned = (constant(1), inner[0])
-        return MATRICES if view.strides[-2:] in (plain.strides[-2:], turned) else None
+        bytes = (product(inner) * tensor_type(value).dtype.itemsize).as_int()
+        if is_plain != is_left and not self.is_small(bytes):
+            return SUMS
+        return None if bytes is not None and bytes > LARGE else MATRICES
+
+    def is_small(self, bytes: int | None) -> bool:
+        """Whether a unit has whole matrices of so many bytes."""
+        return self.whole or bytes is not None and bytes <= SMALL
 
     def kernel(self, step: KernelStep) -> str | None:
         """The same for a kernel: it reads something of the chain, and that in its own unit."""
@@ -211,7 +227,9 @@ class _Growing:
             for each in plan.program.returned
             if each.value is not None
         }
-        inside = tuple(v for v in self.made if v not in outside)
+        sums = {m.result for m, added in zip(self.members, self.in_sums, strict=True)
+                if added and isinstance(m, ProductStep)}  # fmt: skip
+        inside = tuple(v for v in self.made if v not in outside | sums)
         last = self.members[-1]
         if not inside or not any(value in self.made for value in _read(last)):
             return None
@@ -219,7 +237,7 @@ class _Growing:
             tuple(inside.index(v) if v in inside else -1 for v in self.arrays(each))
             for each in self.members
         )
-        return ChainStep(tuple(self.members), inside, places, self.whole)
+        return ChainStep(tuple(self.members), inside, places, self.whole, tuple(self.in_sums))
 
     def arrays(self, step: KernelStep | ProductStep) -> tuple[Value, ...]:
         """The values whose memory a member is given, in the order in which it is."""

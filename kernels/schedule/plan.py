@@ -81,13 +81,15 @@ class ChainStep:
 
     What is `inside` only members touch, and there is no memory for all of it. `places` says for
     each array that a member is given which of these values it is, -1 for others. `whole`: a unit
-    is a whole matrix of each value.
+    is a whole matrix of each value. If it is some rows, the products `in_sums` add up what one unit
+    after the other gives.
     """
 
     members: tuple[KernelStep | ProductStep, ...]
     inside: tuple[Value, ...]
     places: tuple[tuple[int, ...], ...]
     whole: bool
+    in_sums: tuple[bool, ...]
 
     def uses(self) -> tuple[Value, ...]:
         """The values whose memory it touches."""

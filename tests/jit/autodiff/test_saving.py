@@ -27,11 +27,12 @@ graph f(%x: f32[256,256], %w: f32[256,256]) {
 }"""
 
 
-def problem_of(text, *demanded):
+def problem_of(text, *demanded, chains=False):
     graph = parse_graph(text)
     values = {r.id: r for node in graph.nodes for r in node.results}
     given = {each.value: 0 for each in graph.inputs}
-    return Problem(Costs(graph), graph.nodes, frozenset(values[d] for d in demanded), given)
+    wanted = frozenset(values[d] for d in demanded)
+    return Problem(Costs(graph), graph.nodes, wanted, given, chains=chains)
 
 
 def price_of(problem, saved, price, cheap_only):
@@ -81,6 +82,39 @@ def test_nothing_expensive_runs_again_at_a_full_budget():
     for demanded in (("0",), ("2",), ("3",)):
         problem = problem_of(GRAPH, *demanded)
         assert not {"matmul", "sum"} & {node.op for node in choose(problem, 1.0).again}
+
+
+ATTENTION = """
+graph f(%q: f32[8,LENGTH,64], %k: f32[8,LENGTH,64]) {
+  %0: f32[8,64,LENGTH] = transpose(%k, -1, -2)
+  %1: f32[8,LENGTH,LENGTH] = matmul(%q, %0)
+  %2: f32[8,LENGTH,1] = amax(%1, (-1,), True)
+  %3: f32[8,LENGTH,LENGTH] = sub(%1, %2)
+  %4: f32[8,LENGTH,LENGTH] = exp(%3)
+  %5: f32[8,LENGTH,1] = sum(%4, (-1,), True)
+  %6: f32[8,LENGTH,LENGTH] = true_divide(%4, %5)
+  return %6
+}"""
+
+
+@pytest.mark.parametrize(("length", "saved"), [(512, ["6"]), (2048, ["q", "k", "2", "5"])])
+def test_scores_of_long_rows_are_computed_again_by_a_chain(length, saved):
+    """What is saved of their softmax is a number or two for each row."""
+    text = ATTENTION.replace("LENGTH", str(length))
+    assert [value.id for value in choose(problem_of(text, "6"), 1.0).saved] == ["6"]
+    found = choose(problem_of(text, "6", chains=True), 1.0)
+    assert [value.id for value in found.saved] == saved
+
+
+@pytest.mark.parametrize("options", [{}, {"numerics": "eager"}, {"disable_passes": ["chain"]}])
+def test_only_where_there_are_chains(options):
+    compiled = torch.compile(F.scaled_dot_product_attention, dynamic=False, options=options)
+    events = []
+    with subscribe(events.append):
+        given = [torch.rand(1, 8, 1024, 16, requires_grad=True) for _ in range(3)]
+        compiled(*given)
+    (event,) = [event for event in events if event.stage == "autodiff.partition"]
+    assert (event.facts["bytes"] < 1 << 20) == (not options)
 
 
 def test_what_draws_from_a_generator_never_runs_again():

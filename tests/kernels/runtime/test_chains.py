@@ -37,7 +37,9 @@ def natively(monkeypatch):
 def members(kernel):
     """scores = a @ b; weights = factor * scores; result = weights @ c"""
     launch = chains.Launch(kernel.direct(), kernel, (0, 1))
-    first, last = (host.product_member("f32", places) for places in ((-1, -1, 0), (1, -1, -1)))
+    first, last = (
+        host.product_member("f32", places, False) for places in ((-1, -1, 0), (1, -1, -1))
+    )
     return [first, launch, last]
 
 
@@ -48,7 +50,7 @@ def operands(batch, rows, columns, width, seed=0):
 
 
 def run(function, a, b, c, factor=0.5):
-    batch, rows, columns = (*a.shape[:2], b.shape[-1])
+    batch, rows, columns = a.shape[0], a.shape[1], b.shape[-1]
     inside = chains.room((batch, rows, columns), F32)
     other = chains.room((batch, rows, columns), F32)
     result = numpy.empty((batch, rows, c.shape[-1]), F32)
@@ -85,9 +87,36 @@ def test_parts_of_rows_are_as_exact_as_all(kernel, natively, monkeypatch):
         function = chains.chain(members(kernel), False, pool().take)
         results.append(run(function, *given))
         (cut,) = function.__self__.cuts.values()
-        results.append(cut.units)
+        results.append(cut.total)
     assert results[1::2] == [8, 16, 32]
     assert numpy.array_equal(results[0], results[2]) and numpy.array_equal(results[0], results[4])
+
+
+@pytest.mark.parametrize("shape", [(8, 64, 24, 8), (8, 512, 640, 32), (9, 96, 33, 17)])
+@pytest.mark.parametrize("size", [1 << 30, 1 << 12])
+def test_sums_over_the_rows_of_all_units(kernel, natively, monkeypatch, shape, size):
+    """result = (a @ b * factor).T @ c, where a unit has some rows: it adds its terms."""
+    monkeypatch.setattr(chains, "ROOM", size)
+    a, b, _ = operands(*shape)
+    batch, rows, columns, width = shape
+    c = operands(batch, rows, rows, width, seed=4)[2]
+    first = host.product_member("f32", (-1, -1, 0), False)
+    launch = chains.Launch(kernel.direct(), kernel, (0, 1))
+    last = host.product_member("f32", (1, -1, -1), True)
+    function = chains.chain([first, launch, last], False, pool().take)
+    inside, other = (chains.room((batch, rows, columns), F32, at) for at in (1, 2))
+    turned = host.strided(other, (batch, columns, rows), (rows * columns, 1, columns), 0)
+    found = numpy.full((batch, columns, width), numpy.nan, F32)
+    given = (batch * rows, (inside, other), (columns,), (0.5,), 10.0)
+    results = []
+    for _ in range(2):  # what was there before does not count
+        function((a, b, inside), given, (turned, c, found))
+        results.append(found.copy())
+    wanted = (a @ b * numpy.float32(0.5)).swapaxes(1, 2) @ c
+    numpy.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-3)
+    assert numpy.array_equal(*results)
+    (cut,) = function.__self__.cuts.values()
+    assert cut.total == batch and cut.same == (size > 1 << 20 and not cut.by_blas)
 
 
 @pytest.mark.parametrize("shape", [(8, 1, 24, 8), (3, 5, 7, 9), (1, 127, 64, 8), (0, 4, 4, 4),

@@ -152,6 +152,54 @@ def test_writes_into_inputs_are_no_members():
     assert torch.equal(first[0], second[0])
 
 
+def sums(rows):
+    """q @ k.T and what becomes of it, its own turn times q, for so many rows."""
+    inputs = f"%q: f32[8,{rows},16], %k: f32[8,{rows},16]"
+    lines = (
+        f"%0: f32[8,16,{rows}] = transpose(%k, -1, -2)",
+        f"%1: f32[8,{rows},{rows}] = matmul(%q, %0)",
+        f"%2: f32[8,{rows},{rows}] = exp(%1)",
+        f"%3: f32[8,{rows},{rows}] = transpose(%2, -1, -2)",
+        f"%8: f32[8,{rows},16] = matmul(%2, %k)",
+        f"%9: f32[8,{rows},16] = matmul(%3, %q)",
+    )
+    return lines, inputs
+
+
+def test_large_matrices_are_added_up():
+    """Rows of the scores are terms of the second sum: memory for the rows of a unit is enough."""
+    lines, inputs = sums(512)
+    graph = graph_of(*lines, inputs=inputs, returns="%8, %9")
+    plan, (note,) = chain(plan_graph(graph, lower_graph(graph), fuse=True)[0])
+    (step,) = plan.steps
+    assert (step.whole, step.in_sums) == (False, (False, False, False, True))
+    assert "some rows, added up, at a time" in note
+    small = graph_of(*sums(128)[0], inputs=sums(128)[1], returns="%8, %9")
+    (other,) = chain(plan_graph(small, lower_graph(small), fuse=True)[0])[0].steps
+    assert other.whole
+    assert_same(graph, KernelOptions(), exact=False)
+
+
+def test_a_sum_over_units_is_complete_at_the_end_only():
+    lines, inputs = sums(512)
+    last = "%10: f32[8,512,16] = exp(%9)"
+    assert chained(*lines, last, inputs=inputs, returns="%8, %10") == ["pkpp rows", "k"]
+
+
+def test_the_number_of_threads_changes_no_sum():
+    lines, inputs = sums(512)
+    graph = graph_of(*lines, inputs=inputs, returns="%8, %9")
+    run, data = compile_graph(graph, KernelOptions()), given(graph)
+    before, found = torch.get_num_threads(), []
+    try:
+        for count in (1, 2, 64):
+            torch.set_num_threads(count)
+            found.append(run(list(data)))
+    finally:
+        torch.set_num_threads(before)
+    assert all(all(map(torch.equal, each, found[0])) for each in found)
+
+
 @pytest.mark.parametrize("kind", [torch.float32, torch.float64], ids=str)
 def test_every_size_gives_the_same_bits(kind):
     """Also those that no blocks fit, and those that BLAS does not take."""
