@@ -9,7 +9,8 @@ breaks in its body comes back to the same places and uses what was compiled for 
     values = turn.cache ... (values)    # what was compiled from there on
 
 When an operation inside a graph fails, nothing of that piece has happened: the rest of the function
-runs as Python from where the piece began.
+runs as Python from where the piece began. When a piece cannot be compiled, the error is raised
+where it would begin: the with blocks that are open there end, what stands in finally is done.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from minitorch2.jit.autodiff.runtime import GraphFailed
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.resume.place import Place
 from minitorch2.jit.capture.resume.splice import Rest
-from minitorch2.jit.capture.resume.stop import Stop
+from minitorch2.jit.capture.resume.stop import Stop, way_to_handler
 
 MAX_DEPTH = 25  # calls that go on inside one another; Python's own stack is needed for each
 _depth = threading.local()
@@ -77,16 +78,24 @@ def go_on(piece: Piece, values: tuple) -> Any:
             cache = turn.cache
             if cache is None:
                 cache = turn.cache = family.at(turn.place)
-            entry = cache.entry_for(values)
-            if entry is None:
-                return cache.fn(*values)
-            run = entry.run
+            failure: Exception | None = None
             try:
-                if type(run) is not Piece:
+                entry = cache.entry_for(values)
+                run = None if entry is None else entry.run
+                if run is not None and type(run) is not Piece:
                     return run(*values)
-                values = run.host(*values)
+                values = values if run is None else run.host(*values)
             except GraphFailed:
                 run = None  # left before Python runs, which would see the exception as active
+            except Exception as error:
+                caught = way_to_handler(turn.place, turn.place.index)
+                if caught is None:
+                    raise
+                failure = error
+            if failure is not None:
+                values = caught.values(values, (failure,))
+                failure = None  # its traceback holds this frame: a circle
+                return family.at(caught.place).fn(*values)
             if run is None:
                 return cache.fn(*values)
             piece = run

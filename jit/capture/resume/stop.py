@@ -189,10 +189,9 @@ class Stop:
         index += 1
         left = stack[: len(stack) - operation.popped]
         if outcome == "caught":
-            handler = self._handler()
-            assert handler is not None
-            offset = (program.instructions[self.place.index].offset,) if handler.lasti else ()
-            return self._to(handler.target, (*stack[: handler.depth], *offset), (VALUE,))
+            caught = way_to_handler(self.place, self.place.index)
+            assert caught is not None
+            return caught
         if operation.kind == NEXT and outcome is True:
             assert instruction.target is not None
             return self._to(after_loop(program, instruction.target), stack[:-1], ())
@@ -205,17 +204,31 @@ class Stop:
         return self._to(index, left, operation.pushed)
 
     def _to(self, index: int, kept: tuple, pushed: tuple[str, ...]) -> Turn:
-        """The place at an instruction, with the lower part of this stack and new items."""
-        place = self.place
-        live = live_slots(place.code, index)
-        slots = tuple(slot for slot in place.slots if slot in live)
-        taken = [place.slots.index(slot) for slot in slots]
-        depths = range(sum(1 for kind in kept if kind in (VALUE, ACTIVE)))
-        taken += [len(place.slots) + depth for depth in depths]
-        cells = tuple(slot for slot in place.cells if slot in slots)
-        made = Place(place.code, index, slots, cells, (*kept, *pushed), place.globals,
-                     place.globals_id)  # fmt: skip
-        return Turn(made, tuple(taken))
+        return _way(self.place, index, kept, pushed)
+
+
+def _way(place: Place, index: int, kept: tuple, pushed: tuple[str, ...]) -> Turn:
+    """From a place to another instruction, with the lower part of its stack and new items."""
+    live = live_slots(place.code, index)
+    slots = tuple(slot for slot in place.slots if slot in live)
+    taken = [place.slots.index(slot) for slot in slots]
+    depths = range(sum(1 for kind in kept if kind in (VALUE, ACTIVE)))
+    taken += [len(place.slots) + depth for depth in depths]
+    cells = tuple(slot for slot in place.cells if slot in slots)
+    made = Place(place.code, index, slots, cells, (*kept, *pushed), place.globals,
+                 place.globals_id)  # fmt: skip
+    return Turn(made, tuple(taken))
+
+
+def way_to_handler(place: Place, index: int) -> Turn | None:
+    """Where an exception leads that instruction `index` raises: to an except, a finally, the end of
+    a with block; None when it leaves the function."""
+    program = decode(place.code)
+    handler = program.handler_at(index)
+    if handler is None:
+        return None
+    offset = (program.instructions[index].offset,) if handler.lasti else ()
+    return _way(place, handler.target, (*place.stack[: handler.depth], *offset), (VALUE,))
 
 
 def entered(code: CodeType, callee: Any) -> tuple[types.FunctionType, tuple] | None:
