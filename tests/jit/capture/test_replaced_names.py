@@ -17,6 +17,12 @@ ZEROS = torch.zeros(2)
 FULL = torch.full
 
 
+def compiled_whole(run):
+    """Whether a function was captured without a break: Python follows every replacement anyway."""
+    cache = getattr(run, "_compiled", run).cache  # a module keeps its function
+    return bool(cache.all_entries()) and not cache.breaks
+
+
 def filled(number, shape):
     return FULL(shape, number)
 
@@ -56,6 +62,7 @@ def test_a_function_replaced_again_and_again(monkeypatch, make, backend):
         assert torch.equal(run(), FULL((2,), number + 1))
     monkeypatch.undo()
     assert not torch.equal(run(), run())
+    assert compiled_whole(run)
 
 
 def test_a_function_that_a_module_of_ours_calls(monkeypatch):
@@ -64,7 +71,7 @@ def test_a_function_that_a_module_of_ours_calls(monkeypatch):
         monkeypatch.setattr(functional, "relu", lambda x, inplace=False, number=number: x + number)
         assert torch.equal(run(ZEROS), ZEROS + number)
     monkeypatch.undo()
-    assert torch.equal(run(ZEROS), ZEROS)
+    assert torch.equal(run(ZEROS), ZEROS) and compiled_whole(run)
 
 
 def test_a_class_replaced(monkeypatch):
@@ -76,7 +83,7 @@ def test_a_class_replaced(monkeypatch):
     monkeypatch.setattr(torch.nn, "Identity", Shifted)
     assert torch.equal(run(ZEROS), ZEROS + 5)
     monkeypatch.undo()
-    assert torch.equal(run(ZEROS), ZEROS)
+    assert torch.equal(run(ZEROS), ZEROS) and compiled_whole(run)
 
 
 def test_a_name_is_looked_at_once():
@@ -126,6 +133,7 @@ def test_whatever_is_put_in_a_place(monkeypatch, kind):
     assert torch.equal(torch.as_tensor(run()), wanted)
     monkeypatch.undo()
     assert torch.equal(run(), ZEROS.new_zeros(*arguments) + 1)
+    assert compiled_whole(run)
 
 
 @pytest.mark.parametrize("first, second", [(3.0, 4.0), ("abc", "d"), ((1, 2), (1,)), ([1], [2, 3])])
@@ -134,13 +142,14 @@ def test_a_name_of_the_program_in_torch(monkeypatch, first, second):
     for now in (first, second, first):
         monkeypatch.setattr(torch, "my_scale", now, raising=False)
         assert torch.equal(run(), ZEROS + (len(repr(now)) + 1))
+    assert compiled_whole(run)
     changed = torch.compile(
         lambda: ZEROS * len(torch.backends.__name__) + torch.pi, backend="eager"
     )
     monkeypatch.setattr(torch, "pi", 3.0)
     assert torch.equal(changed(), ZEROS + 3)
     monkeypatch.undo()
-    assert torch.equal(changed(), ZEROS + torch.pi)
+    assert torch.equal(changed(), ZEROS + torch.pi) and compiled_whole(changed)
 
 
 def test_a_module_replaced(monkeypatch):
@@ -150,7 +159,7 @@ def test_a_module_replaced(monkeypatch):
     monkeypatch.setattr(torch.nn, "functional", mine)
     assert torch.equal(run(ZEROS), ZEROS + 3)
     monkeypatch.undo()
-    assert torch.equal(run(ZEROS), ZEROS)
+    assert torch.equal(run(ZEROS), ZEROS) and compiled_whole(run)
 
 
 def _double(x, *rest, **named):
