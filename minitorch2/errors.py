@@ -10,6 +10,7 @@ mistake, so `except RuntimeError` in a script written for torch keeps working.
 Source: the message form follows einops' and Equinox's errors.
 """
 
+import contextlib
 import os
 import sys
 
@@ -25,11 +26,14 @@ def is_own_file(filename: str) -> bool:
 
 
 def user_location() -> tuple[str, int] | None:
-    """The (file, line) of the innermost frame outside minitorch2, or None."""
+    """The (file, line) of the innermost frame outside minitorch2, or None.
+
+    What minitorch2 decorates runs through frames of contextlib, which are not the user's either.
+    """
     frame = sys._getframe(1)
     while frame is not None:
         filename = frame.f_code.co_filename
-        if not is_own_file(filename) and not filename.startswith("<frozen"):
+        if not is_own_file(filename) and not filename.startswith(("<frozen", contextlib.__file__)):
             return filename, frame.f_lineno
         frame = frame.f_back  # type: ignore[assignment]
     return None

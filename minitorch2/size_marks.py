@@ -11,6 +11,7 @@ Source: torch._dynamo.mark_dynamic and mark_static.
 
 from collections.abc import Iterable
 
+from minitorch2.errors import ArgumentValueError
 from minitorch2.tensors import Tensor
 
 DYNAMIC, STATIC = "_dynamo_dynamic_range", "_dynamo_static_indices"
@@ -20,7 +21,15 @@ Bounds = tuple[int, int | None]
 def mark_dynamic(
     tensor: Tensor, index: int | Iterable[int], *, min: int | None = None, max: int | None = None
 ) -> None:
-    """The sizes of these dimensions vary from call to call, between `min` and `max`."""
+    """The sizes of these dimensions vary from call to call, between `min` and `max`.
+
+    Sizes 0 and 1 are numbers all the same, and so is one that is marked static too. Raises
+    ArgumentValueError where `min` is more than `max`.
+    """
+    if min is not None and max is not None and min > max:
+        raise ArgumentValueError(
+            f"mark_dynamic(tensor, {index}, min={min}, max={max})", "min is more than max"
+        )
     marks = tensor.__dict__.setdefault(DYNAMIC, {})
     for place in _places(tensor, index):
         marks[place] = (2 if min is None or min < 2 else min, max)

@@ -13,7 +13,7 @@ from typing import Any
 
 from minitorch2.errors import CompileError
 from minitorch2.jit.capture.source import Call, Source
-from minitorch2.size_marks import dynamic_sizes
+from minitorch2.size_marks import Bounds, dynamic_sizes, static_sizes
 from minitorch2.tensors import Tensor
 
 
@@ -21,16 +21,27 @@ def check_marks(program: Any, call: Call) -> None:
     """Raise CompileError when a size that is marked dynamic is fixed in a captured program."""
     for source, value in zip(program.inputs, program.graph.inputs, strict=True):
         tensor = source.fetch(call)
-        for place in dynamic_sizes(tensor) if isinstance(tensor, Tensor) else ():
-            pinned = _pinned(program, source, place)
-            if pinned is None and not isinstance(value.value.type.shape[place], int):
-                continue
-            raise CompileError(
-                f"mark_dynamic({source}, {place})",
-                f"the program works for the size {tensor.layout.shape[place]} only"
-                f"{pinned or ', which is less than 2, or the tensor is not contiguous'}",
-                "write that line for any size, or take the mark away",
-            )
+        for place, bounds in dynamic_sizes(tensor).items() if isinstance(tensor, Tensor) else ():
+            if place < tensor.dim() and place not in static_sizes(tensor):
+                fixed = isinstance(value.value.type.shape[place], int)
+                _check(program, source, tensor, place, bounds, fixed)
+
+
+def _check(
+    program: Any, source: Source, tensor: Tensor, place: int, bounds: Bounds, fixed: bool
+) -> None:
+    size, asked = tensor.layout.shape[place], f"mark_dynamic({source}, {place})"
+    pinned = _pinned(program, source, place)
+    remedy = "write that line for any size, or take the mark away"
+    if size < 2:
+        return
+    if not bounds[0] <= size <= (bounds[1] or size):
+        asked = f"mark_dynamic({source}, {place}, min={bounds[0]}, max={bounds[1]})"
+        raise CompileError(asked, f"the size is {size}", "mark it with a range that holds it")
+    if pinned is None and fixed:
+        pinned, remedy = ", because the tensor is not contiguous", f"pass {source}.contiguous()"
+    if pinned is not None:
+        raise CompileError(asked, f"the program works for the size {size} only{pinned}", remedy)
 
 
 def _pinned(program: Any, source: Source, place: int) -> str | None:

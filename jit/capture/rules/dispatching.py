@@ -24,6 +24,7 @@ from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, Va
 from minitorch2.jit.capture.values.constants import FIXED, is_constant
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.natives import MAKERS, MUTABLE
+from minitorch2.jit.capture.values.objects import ObjectValue
 from minitorch2.jit.capture.values.sequences import ListValue, TupleValue
 from minitorch2.jit.capture.values.tensors import TensorValue
 from minitorch2.tensors import Tensor
@@ -142,12 +143,23 @@ COPIES = {"copy": shallow, "deepcopy": deep}
 
 def run_once(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value:
     """A function whose result is the same in each call, says the user: it is called now."""
-    plain = [data_of(machine, argument) for argument in args]
-    named = {key: data_of(machine, value) for key, value in kwargs.items()}
+    plain = [_object_of(machine, argument) for argument in args]
+    named = {key: _object_of(machine, value) for key, value in kwargs.items()}
     found = machine.guarded(lambda: function(*plain, **named))
     if isinstance(found, Tensor):
         return machine.wrap(found, ConstantSource(found, f"{function.__name__}()"))
     return machine.from_python(found)
+
+
+def _object_of(machine: Machine, value: Value) -> Any:
+    """Plain data, or an instance from outside as it is when nothing was written yet: a `self`."""
+    value = machine.real(value)
+    if not isinstance(value, ObjectValue) or value.source is None or value.native is not None:
+        return data_of(machine, value)
+    if machine.state.effects.items:
+        machine.stop("unknown-operation", f"{value.describe()} is given away after a write")
+    machine.state.guard_identity(value.source, value.object)
+    return value.object
 
 
 def run_known(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value | None:
@@ -165,7 +177,7 @@ def run_known(machine: Machine, function: Any, args: Arguments, kwargs: Keywords
 
 def data_of(machine: Machine, value: Value) -> Any:
     """Plain data, lists and dicts included; NotKnown when there are other values in it."""
-    value = machine.native(value)
+    value = machine.native(machine.number(value))
     if isinstance(value, ListValue) or type(value) is TupleValue:
         return value.cls(data_of(machine, item) for item in value.values)
     if isinstance(value, DictValue):

@@ -49,6 +49,37 @@ def test_a_mark_that_cannot_be_kept_names_the_line():
         torch.compile(pinned, backend="eager")(first)
 
 
+def marked(x, **bounds):
+    torch.compiler.mark_dynamic(x, 0, **bounds)
+    return x
+
+
+@pytest.mark.parametrize(
+    "given, says",
+    [
+        (lambda: marked(torch.ones(4, 3), min=8), r"min=8, max=None\): the size is 4"),
+        (lambda: marked(torch.ones(9, 3), max=8), r"min=2, max=8\): the size is 9"),
+        (lambda: marked(torch.ones(3, 4).t()), r"not contiguous\n .*pass x.contiguous\(\)"),
+    ],
+)
+def test_a_mark_that_does_not_fit_its_tensor_says_why(given, says):
+    run = torch.compile(lambda x: x + 1, backend="eager")
+    with pytest.raises(CompileError, match=says) as raised:
+        run(given())
+    assert __file__ in str(raised.value)  # where it was called, not where it is compiled
+
+
+def test_marks_of_small_and_of_static_sizes_are_numbers():
+    run = torch.compile(lambda x: x + 1, backend="eager")
+    for count in (1, 0):
+        assert run(marked(torch.ones(count, 3))).shape == (count, 3)
+    both = marked(torch.ones(4, 3))
+    torch.compiler.mark_static(both, 0)
+    assert run(both).shape == (4, 3) and entries(run) == 3
+    with pytest.raises(ArgumentValueError, match="min is more than max"):
+        marked(torch.ones(4), min=5, max=3)
+
+
 def test_a_static_size_stays_a_number():
     run = torch.compile(lambda x: x * 2, backend="eager")
     for count in (4, 5, 6):
@@ -112,6 +143,24 @@ def test_functions_in_the_graph_and_results_that_stay():
     for _ in range(3):
         assert run(torch.ones(2)).tolist() == [46.0, 46.0]
     assert len(seen) == 2
+
+
+def test_results_that_stay_are_asked_for_with_numbers_and_objects():
+    seen = []
+
+    class Settings:
+        rate = 0.5
+
+        @torch.compiler.assume_constant_result
+        def scale(self, by):
+            seen.append((self, type(by), by))
+            return torch.ones(2) * self.rate * by
+
+    chosen = Settings()
+    run = torch.compile(lambda x, by: x + chosen.scale(by), backend="eager", fullgraph=True)
+    for by in (1, 2, 3, 4, 3):
+        assert run(torch.ones(2), by).tolist() == [1 + by / 2] * 2
+    assert seen == [(chosen, int, by) for by in (1, 2, 3, 4)]
 
 
 def test_the_limit_of_compilations_is_a_setting(monkeypatch):
