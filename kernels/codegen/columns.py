@@ -7,8 +7,9 @@ block of 256 neighbouring columns is the lanes, so that memory is read along row
         for row in range(rows):                # four rows in each turn
             for lane in range(width): acc[lane] = acc[lane] + x[row*columns + first + lane]
 
-Within a column the rows are folded one after the other, whatever the blocks are. Columns of several
-matrices are one loop whose variable is divided; then the blocks are those of each matrix in turn.
+Within a column the rows are folded one after the other, whatever the blocks are; of an argmax, each
+lane keeps the best element and its row. Columns of several matrices are one loop whose variable is
+divided; then the blocks are those of each matrix in turn.
 
 Source: loop interchange; the alternative, one column at a time, reads a cache line per element.
 """
@@ -22,6 +23,7 @@ from minitorch2.kernels.codegen.expressions import SIXTEEN, index_text
 from minitorch2.kernels.codegen.reductions import (
     WriteStatement,
     domain_loops,
+    finds_place,
     rounded,
     start_value,
     write_lane_step,
@@ -29,6 +31,7 @@ from minitorch2.kernels.codegen.reductions import (
 from minitorch2.kernels.codegen.writer import Writer
 from minitorch2.kernels.index import Index, Modulo, coefficient, symbol
 from minitorch2.kernels.loop_ir import (
+    Accumulator,
     Check,
     Let,
     LetIndex,
@@ -45,7 +48,7 @@ ROWS = 4  # at a time
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """A parallel loop over columns whose body is one float reduction down the rows.
+    """A parallel loop over columns whose body is one reduction down the rows.
 
     `variable` is the column. If there are several matrices, `extent` is how many columns each has,
     and `outer` are the statements that say which matrix a turn belongs to.
@@ -66,9 +69,9 @@ def column_plan(loop: Loop) -> Columns | None:
     if not body or not isinstance(body[0], Reduce):
         return None
     reduce, after = body[0], body[1:]
-    if not all(
-        each.reducer in ("sum", "prod", "max", "min") for each in reduce.accumulators
-    ) or any(not isinstance(each, Let | LetIndex | Window) for each in reduce.body):
+    if not all(_has_lanes(each, reduce) for each in reduce.accumulators):
+        return None
+    if any(not isinstance(each, Let | LetIndex | Window) for each in reduce.body):
         return None
     if any(isinstance(each, Reduce | Loop | Check) for each in after):
         return None
@@ -83,6 +86,13 @@ def column_plan(loop: Loop) -> Columns | None:
         inner = coefficient(index, reduce.domain[-1][0])
         strided |= along.as_int() == 1 and (inner is None or inner.as_int() not in (0, 1))
     return found if strided else None
+
+
+def _has_lanes(each: Accumulator, reduce: Reduce) -> bool:
+    """Whether a lane can fold a column; a position is that in one loop over the rows."""
+    if finds_place(each):
+        return len(reduce.domain) == 1 and each.value.dtype.short != "bool"
+    return each.reducer in ("sum", "prod", "max", "min")
 
 
 def _of_matrices(
@@ -136,12 +146,14 @@ def _write_rows(write: Writer, reduce: Reduce, variable: str, statement: WriteSt
 
 def write_columns(write: Writer, columns: Columns, statement: WriteStatement) -> None:
     """Blocks of neighbouring columns as lanes; within a column the rows in order."""
-    arrays = {each.name: f"{each.name}_lanes" for each in columns.reduce.accumulators}
     for each in columns.reduce.accumulators:
-        short = "f32" if each.dtype.short in SIXTEEN else each.dtype.short
-        write.line(f"{arrays[each.name]} = local_{short}({COLUMN_LANES})", columns.loop.origin)
+        element = each.value.dtype if finds_place(each) else each.dtype
+        short = "f32" if element.short in SIXTEEN else element.short
+        write.line(f"{each.name}_lanes = local_{short}({COLUMN_LANES})", columns.loop.origin)
+        if finds_place(each):
+            write.line(f"{each.name}_places = local_i64({COLUMN_LANES})", columns.loop.origin)
     if columns.extent is None:
-        _write_blocks(write, columns, ("lo", "hi"), arrays, statement)
+        _write_blocks(write, columns, ("lo", "hi"), statement)
         return
     size, origin = f"({index_text(columns.extent)})", columns.loop.origin
     write.line(f"for matrix in range(lo // {size}, (hi + {size} - u64(1)) // {size}):", origin)
@@ -152,13 +164,12 @@ def write_columns(write: Writer, columns: Columns, statement: WriteStatement) ->
         start = columns.loop.variable
         write.line(f"low = maximum(lo, {start}) - {start}", origin)
         write.line(f"high = minimum(hi, {start} + {size}) - {start}", origin)
-        _write_blocks(write, columns, ("low", "high"), arrays, statement)
+        _write_blocks(write, columns, ("low", "high"), statement)
 
 
 def _write_blocks(
-    write: Writer, columns: Columns, bounds: tuple[str, str], arrays: dict[str, str],
-    statement: WriteStatement,
-) -> None:  # fmt: skip
+    write: Writer, columns: Columns, bounds: tuple[str, str], statement: WriteStatement
+) -> None:
     """The columns of one matrix between two bounds."""
     reduce, variable, origin = columns.reduce, columns.variable, columns.loop.origin
     lanes, (low, high) = f"u64({COLUMN_LANES})", bounds
@@ -170,15 +181,20 @@ def _write_blocks(
         write.line("for lane in range(width):", origin)
         with write.indented():
             for each in reduce.accumulators:
-                start = start_value(each.reducer, each.dtype)
-                write.line(f"{arrays[each.name]}[lane] = {start}", reduce.origin)
+                element = each.value.dtype if finds_place(each) else each.dtype
+                start = start_value(each.reducer.removeprefix("arg"), element)
+                write.line(f"{each.name}_lanes[lane] = {start}", reduce.origin)
+                if finds_place(each):
+                    write.line(f"{each.name}_places[lane] = i64(0)", reduce.origin)
         with domain_loops(write, reduce.domain[:-1], reduce.origin):
             _write_rows(write, reduce, variable, statement)
         write.line("for lane in range(width):", origin)
         with write.indented():
             write.line(f"{variable} = first + lane", origin)
             for each in reduce.accumulators:
-                text = rounded(f"{arrays[each.name]}[lane]", each.dtype)
+                text = rounded(f"{each.name}_lanes[lane]", each.dtype)
+                if finds_place(each):
+                    text = f"{each.name}_places[lane]"
                 write.line(f"{each.name} = {text}", reduce.origin)
             for each_statement in columns.after:
                 statement(each_statement)

@@ -87,13 +87,14 @@ def _value_text(accumulator: Accumulator) -> str:
     return text
 
 
-def _finds_place(accumulator: Accumulator) -> bool:
+def finds_place(accumulator: Accumulator) -> bool:
+    """Whether the result is a position: argmax, argmin."""
     return accumulator.reducer.startswith("arg")
 
 
 def _uses_lanes(accumulator: Accumulator, reduce: Reduce) -> bool:
     """Integers associate, so LLVM makes their lanes itself; their argmax goes in order."""
-    if _finds_place(accumulator):
+    if finds_place(accumulator):
         return accumulator.value.dtype.is_floating_point and len(reduce.domain) == 1
     return accumulator.dtype.is_floating_point
 
@@ -109,7 +110,7 @@ def write_reduction(write: Writer, reduce: Reduce, statement: WriteStatement) ->
         names[each.name] = f"{each.name}_lanes"
         wide = "f64" if each.value.dtype.short == "f64" else "f32"
         write.line(f"{each.name}_lanes = local_{wide}({lanes})", origin)
-        if _finds_place(each):
+        if finds_place(each):
             write.line(f"{each.name}_places = local_i64({lanes})", origin)
     lane = write.fresh("lane")
     write.line(f"for {lane} in range(u64({lanes})):", origin)
@@ -117,7 +118,7 @@ def write_reduction(write: Writer, reduce: Reduce, statement: WriteStatement) ->
         for each in reduce.accumulators:
             start = start_value(each.reducer.removeprefix("arg"), each.value.dtype)
             write.line(f"{names[each.name]}[{lane}] = {start}", origin)
-            if _finds_place(each):
+            if finds_place(each):
                 write.line(f"{each.name}_places[{lane}] = i64({lane})", origin)
     with domain_loops(write, reduce.domain[:-1], origin):
         variable, extent = reduce.domain[-1]
@@ -138,7 +139,7 @@ def write_reduction(write: Writer, reduce: Reduce, statement: WriteStatement) ->
                 write_lane_step(write, reduce, lane, statement)
     _write_fold(write, reduce, lane, lanes)
     for each in reduce.accumulators:
-        if _finds_place(each):
+        if finds_place(each):
             _write_last_place(write, each, lane, origin)
             continue
         folded = _balanced(each, [f"{names[each.name]}[u64({at})]" for at in range(FOLDED)])
@@ -152,7 +153,7 @@ def _write_fold(write: Writer, reduce: Reduce, lane: str, lanes: int) -> None:
         write.line(f"for {lane} in range(u64({width})):", reduce.origin)
         with write.indented():
             for each in reduce.accumulators:
-                if _finds_place(each):
+                if finds_place(each):
                     _write_place_fold(write, each, lane, f"u64({width}) + {lane}", reduce.origin)
                     continue
                 array = f"{each.name}_lanes"
@@ -226,7 +227,7 @@ def write_lane_step(write: Writer, reduce: Reduce, lane: str, statement: WriteSt
     for each_statement in reduce.body:
         statement(each_statement)
     for each in reduce.accumulators:
-        if _finds_place(each):
+        if finds_place(each):
             _write_lane_place(write, reduce, each, lane)
             continue
         slot = f"{each.name}_lanes[{lane}]"

@@ -88,3 +88,41 @@ def test_parts_fold_an_exact_sum_better_than_one_after_the_other():
     ones = np.full(shape, 0.1, "f4"), np.ones(shape, "f4")
     _, found = run(text(shape, 0), ones)
     assert np.abs(found / (shape[0] * np.float64(np.float32(0.1))) - 1).max() < 2e-5
+
+
+def places(shape, axis, fold, element):
+    kept = ",".join(str(size) for at, size in enumerate(shape) if at != axis)
+    kind = f"{element}[{','.join(map(str, shape))}]"
+    return f"""graph f(%x: {kind}) {{
+      %0: i64[{kept}] = {fold}(%x, {axis}, False)
+      return %0
+    }}"""
+
+
+FLAT, DEEP = SHAPES[0], SHAPES[2]
+CASES = [(*each, "f4") for each in [*SHAPES, ((2003, 700), 0), ((1, 300), 0)]]
+CASES += [(*each, element) for each in (FLAT, DEEP) for element in ("f8", "f2", "i4", "i8", "u1")]
+
+
+@pytest.mark.parametrize("fold", ["argmax", "argmin"])
+@pytest.mark.parametrize(("shape", "axis", "element"), CASES, ids=str)
+def test_the_first_best_row_of_every_column(shape, axis, element, fold):
+    x = np.random.RandomState(sum(shape)).randint(0, 5, shape).astype(element)  # many are equal
+    columns = np.moveaxis(x, axis, 0).reshape(shape[axis], -1)
+    if x.dtype.kind == "f":
+        columns[-1, ::7] = np.nan  # the first nan wins, at the end or in the middle
+        columns[len(columns) // 2 :, 1::7] = np.nan
+        columns[:, 2::7] = -np.inf if fold == "argmax" else np.inf  # nothing beats the start
+    else:
+        columns[:, 2::7] = getattr(np.iinfo(element), "min" if fold == "argmax" else "max")
+    x = np.moveaxis(columns.reshape(np.moveaxis(x, axis, 0).shape), 0, axis).copy()
+    short = {"f4": "f32", "f8": "f64", "f2": "f16", "i4": "i32", "i8": "i64", "u1": "u8"}[element]
+    compiled, found = run(places(shape, axis, fold, short), [x])
+    assert (found == getattr(np, fold)(x, axis=axis)).all()
+    assert "_places = local_i64(256)" in str(compiled.sources) or 1 in shape
+
+
+def test_booleans_are_compared_one_after_the_other():
+    x = np.random.RandomState(0).randint(0, 2, (40, 300)).astype(bool)
+    compiled, found = run(places(x.shape, 0, "argmax", "bool"), [x])
+    assert (found == x.argmax(0)).all() and "_places" not in str(compiled.sources)
