@@ -63,7 +63,8 @@ class Change:
         needed = f" ({self.condition})" if self.condition else ""
         old, new = described(self.old), described(self.new)
         if isinstance(self.old, Words) and old.startswith(("had ", "held ")):
-            return f"{self.subject}: {old}; no longer"
+            ending = "now there is one" if old.startswith("had no ") else "no longer"
+            return f"{self.subject}: {old}; {ending}"
         now = new if new != old else "another one"
         verb = "were" if self.what in ("sizes", "values", "identity") else "was"
         return f"{self.subject}:{name} {verb} {old}{needed}; now {now}"
@@ -226,6 +227,11 @@ ADVICE = {
     "for each",
     "length": "call it with one length, or with one tensor instead of the container",
     "tensor": "keep dtype, layout and requires_grad of this tensor the same from call to call",
+    "shape": "unless dynamic=False, a size that changed once is symbolic from then on; mark it with"
+    " torch.compiler.mark_dynamic to have it so from the first call on",
+    "small": "sizes 0 and 1 are compiled for themselves, each once",
+    "attribute": "set the attribute before the first call",
+    "hooks": "register hooks before the first call",
     "size": "keep the size in one range, or write the line that asks for it so that any will do",
     "grad-mode": "call it always inside, or always outside of no_grad",
     "autocast": "call it always inside, or always outside of autocast",
@@ -245,6 +251,11 @@ def advice_on(change: Change) -> str:
     """What to do about a change, in general."""
     if change.kind == "size" and type(change.after) in (int, float):
         return ADVICE["number"]
+    if change.kind == "tensor" and change.what.startswith("shape["):
+        return ADVICE["small" if change.new in (0, 1) or change.old in (0, 1) else "shape"]
+    if change.kind == "keys" and isinstance(change.old, Words):
+        told = [word for word in ("attribute", "hooks") if word in change.old.text]
+        return ADVICE[told[0] if told else "keys"]
     named = {int: "number", float: "number", str: "text"}.get(type(change.new), "value")
     by_kind = ADVICE[named if change.kind == "value" else change.kind]
     return (ADVICE.get(change.what) if change.what != "value" else None) or by_kind

@@ -222,3 +222,33 @@ def test_modes_and_globals_are_named():
     assert "grad mode: was on; now off" in str(first) and "no_grad" in str(first)
     assert "SCALE: was 1.0; now 'no number'" in second.line()
     SCALE = 1.0
+
+
+def test_what_to_do_fits_what_changed():
+    net = torch.nn.Linear(2, 2)
+
+    def helper(x):
+        return x
+
+    def fn(x, table):
+        return net(helper(x)) * (3 if hasattr(helper, "mark") else table.get("scale", 1))
+
+    run = torch.compile(fn, backend="eager")
+
+    def now(rows=1, **table):
+        run(torch.ones(rows, 2), table)
+        return str(run.cache.recompiles[-1]) if run.cache.recompiles else ""
+
+    assert now(rows=2) == ""
+    told = now(rows=3)
+    assert "shape[0] was 2; now 3" in told and "mark_dynamic to have it so" in told
+    told = now(rows=1)
+    assert "a size of 2 or more; now 1" in told and "sizes 0 and 1" in told
+    told = now(scale=2)
+    assert "had no key 'scale'; now there is one" in told and "fill the container" in told
+    helper.mark = True
+    told = now()
+    assert "had no own attribute mark; now there is one" in told and "set the attribute" in told
+    net.register_forward_hook(lambda module, given, result: None)
+    told = now()
+    assert "had no hooks; now there is one" in told and "register hooks" in told
