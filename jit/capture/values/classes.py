@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
     from minitorch2.jit.capture.interpreter import Machine
 
+ABSTRACT = 1 << 20  # flag of classes with abstract methods
 PLAIN_DATA: tuple[type, ...] = (
     int, float, complex, bool, str, bytes, range, dtype, device, numpy.iinfo, numpy.finfo,
 )  # fmt: skip
@@ -135,6 +136,16 @@ class ClassValue(Value):
         return machine.from_python(held)
 
     def set_attribute(self, machine: Machine, name: str, value: Value) -> None:
+        custom = machine.class_lookup(type(self.cls), "__setattr__")
+        if isinstance(custom[1], types.FunctionType):
+            if not is_trusted_module(custom[0].__module__):
+                method = machine.class_attribute(self, "__setattr__")
+                machine.call(method, [machine.from_python(name), value], {})
+                return
+        self.store(machine, name, value)
+
+    def store(self, machine: Machine, name: str, value: Value) -> None:
+        """`type.__setattr__(cls, name, value)`."""
         cls = self.cls
         if cls in machine.state.made_classes:
             machine.state.made_classes[cls].set_attribute(machine, name, value)
@@ -161,6 +172,9 @@ class ClassValue(Value):
         found = self.special(machine, "__getitem__", key)
         if found is not None:
             return found
+        own = machine.class_lookup(self.cls, "__class_getitem__")
+        if own is not None and not is_trusted_module(own[0].__module__):
+            return machine.call(self.get_attribute(machine, "__class_getitem__"), [key], {})
         return machine.run_python(lambda cls, item: cls[item], [self, key], {})
 
     def iterator(self, machine: Machine) -> Value:
@@ -312,6 +326,8 @@ def _instance(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keyw
         if (args or kwargs) and cls.__init__ is object.__init__:  # type: ignore[misc]
             machine.type_error(f"{cls.__name__}() takes no arguments")
         made = new_object(machine, cls)
+    elif issubclass(cls, type):
+        made = machine.call_native(type.__new__, [value, *args], kwargs)
     elif heap and native_base(cls) is not None:
         made = new_container(machine, cls, args, kwargs)
     else:
@@ -327,8 +343,7 @@ def _instance(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keyw
 def new_object(machine: Machine, cls: type) -> Value:
     """`object.__new__(cls)`."""
     check_lifetime(machine, cls)
-    missing = sorted(getattr(cls, "__abstractmethods__", ()))
-    if missing:
+    if cls.__flags__ & ABSTRACT:
         try:
             object.__new__(cls)  # which refuses, in Python's own words
         except TypeError as error:
@@ -384,6 +399,9 @@ class SuperValue(Value):
             if isinstance(attribute, classmethod):
                 bound = owner if of_class else ClassValue(owner.python_type())
                 return MethodValue(bound, machine.class_member(cls, name, "__func__"))
+            if isinstance(attribute, types.ClassMethodDescriptorType):
+                bound = owner if of_class else ClassValue(owner.python_type())
+                return MethodValue(bound, machine.class_member(cls, name))
             if of_class:
                 if isinstance(attribute, staticmethod):
                     return machine.class_member(cls, name, "__func__")

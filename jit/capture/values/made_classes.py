@@ -57,10 +57,12 @@ class MadeClass:
     after: list[tuple[Callable, Arguments]] = field(default_factory=list)  # calls on the class
 
     def set_attribute(self, machine: Machine, name: str, value: Value) -> None:
-        """`cls.name = value`."""
-        machine.guarded(lambda: setattr(self.cls, name, stand_in(machine, value)))
+        """`cls.name = value`; a metaclass of the program's has been asked."""
+        kind = type(self.cls)
+        put: Callable = setattr if is_trusted_module(kind.__module__) else type.__setattr__
+        machine.guarded(lambda: put(self.cls, name, stand_in(machine, value)))
         self.members[name] = value
-        self.after.append((setattr, [Constant(name), value]))
+        self.after.append((put, [Constant(name), value]))
 
 
 class Placeholder:

@@ -29,7 +29,8 @@ def talk(x):
 
 def history(x):
     y = x * ones(2, requires_grad=True)
-    return y.detach() + len(y.grad_fn.next_functions)
+    y.retain_grad()
+    return y.detach()
 
 
 def divide(x):
@@ -39,13 +40,17 @@ def divide(x):
         return x
 
 
-class Meta(type):
-    def __new__(meta, name, bases, names):
-        return super().__new__(meta, name, bases, {**names, "scale": 2})
+class Stands:
+    def __mro_entries__(self, bases):
+        return (Scaled,)
+
+
+class Scaled:
+    scale = 2
 
 
 def class_statement(x):
-    class Local(metaclass=Meta):
+    class Local(Stands()):
         pass
 
     return x * Local.scale

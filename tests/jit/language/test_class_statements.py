@@ -764,7 +764,7 @@ def set_name(x):
     return one.x, Held.x.name, Held, one
 
 
-@program(breaks=True, again=True)
+@program(again=True)
 def subclass_hooks(x):
     class Local(Registered, tag=3):
         pass
@@ -772,7 +772,7 @@ def subclass_hooks(x):
     return Local.tag, REGISTRY[-1], Local().tag, x + 1
 
 
-@program(breaks=True, again=True)
+@program
 def metaclasses(x):
     class Local(metaclass=Meta, a=1):
         pass
