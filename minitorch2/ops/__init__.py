@@ -15,6 +15,7 @@ products     matrix products
 convolution  convolutions and their gradients
 gathers      gather, scatter, index
 first_of_many  the first elements of long rows
+packed_order    rows in order, numbers and places packed into integers
 movement     concatenate, flip, copy, sort
 writes       writes through views, as pure functions
 creation     tensors from sizes and from random counters

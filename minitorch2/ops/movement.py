@@ -14,6 +14,7 @@ from minitorch2.layouts import broadcast_shapes, normalize_dim, normalize_dims
 from minitorch2.ops.elementwise import converted_back
 from minitorch2.ops.first_of_many import blocks_for, first_of_rows, in_order
 from minitorch2.ops.infer import describe_value
+from minitorch2.ops.packed_order import LEAST, sorted_rows
 from minitorch2.ops.table import GATHER, Meta, defop, lookup
 from minitorch2.ops.views import zeros_of
 
@@ -204,10 +205,32 @@ def in_numpys_order(a):
     return a if a.dtype.kind in "biufc" else a.astype(numpy.float32)
 
 
+def _sort_packed(a, keys, dim, descending):
+    """The result of sorting by packed keys; None where that does not pay."""
+    if keys.dtype.kind == "f" and keys.itemsize == 2:
+        keys = keys.astype(numpy.float32)
+    turned = numpy.moveaxis(keys, dim, -1)
+    if turned.size < LEAST:
+        return None
+    rows = numpy.ascontiguousarray(turned).reshape(-1, turned.shape[-1])
+    found = sorted_rows(rows, descending)
+    if found is None:
+        return None
+    values, order = (numpy.moveaxis(each.reshape(turned.shape), -1, dim) for each in found)
+    return (
+        numpy.ascontiguousarray(values).astype(a.dtype, copy=False),
+        numpy.ascontiguousarray(order),
+    )
+
+
 def _sort(a, dim, descending, stable):
     if a.ndim == 0:
         return a.copy(), numpy.zeros((), numpy.int64)
-    order = in_order(in_numpys_order(a), descending, dim)
+    keys = in_numpys_order(a)
+    found = _sort_packed(a, keys, dim, descending)
+    if found is not None:
+        return found
+    order = in_order(keys, descending, dim)
     taken = a[order] if a.ndim == 1 else numpy.take_along_axis(a, order, dim)
     return taken, numpy.ascontiguousarray(order, numpy.int64)
 
