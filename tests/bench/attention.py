@@ -4,8 +4,9 @@
 
 8 heads of 64 numbers, one sequence. Each figure is of a process of its own: the median of five
 calls of scaled_dot_product_attention, without gradients and with a backward, and the growth of
-VmHWM in MiB from before the first call to the end. Both libraries run in turn with two threads; the
-medians of the rounds are shown. Without torch only minitorch2's figures are printed.
+VmHWM in MiB from before the first call to the end, eagerly and, for minitorch2, compiled. Both
+libraries run in turn with two threads; the medians of the rounds are shown. Without torch only
+minitorch2's figures are printed.
 """
 
 import argparse
@@ -19,6 +20,7 @@ import time
 from collections.abc import Callable
 
 LIBRARIES = [name for name in ("torch", "minitorch2") if importlib.util.find_spec(name)]
+WAYS = [*LIBRARIES, "minitorch2 compiled"]
 HEADS, WIDTH, CALLS, THREADS = 8, 64, 5, 2
 
 
@@ -39,11 +41,14 @@ def median_milliseconds(call: Callable[[], object]) -> float:
     return statistics.median(taken)
 
 
-def measure(library: str, length: int, causal: bool) -> None:
+def measure(way: str, length: int, causal: bool) -> None:
     """Print milliseconds forward, forward and backward, and the growth of the peak in MiB."""
+    library, *compiled = way.split()
     lib = importlib.import_module(library)
     lib.set_num_threads(THREADS)
     compute = lib.nn.functional.scaled_dot_product_attention
+    if compiled:
+        compute = lib.compile(compute, dynamic=False)
 
     def inputs(length: int) -> list:
         shape = (1, length, HEADS, WIDTH)
@@ -71,22 +76,22 @@ def main() -> None:
     parser.add_argument("--measure", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
-        library, length, causal = options.measure
-        measure(library, int(length), causal == "causal")
+        way, length, causal = options.measure
+        measure(way, int(length), causal == "causal")
         return
-    print(f"{'':24}{'forward ms':>14}{'and backward ms':>18}{'MiB':>8}")
+    print(f"{'':32}{'forward ms':>14}{'and backward ms':>18}{'MiB':>8}")
     for length in options.lengths:
         for kind in ("plain", "causal"):
-            found: dict[str, list[list[float]]] = {name: [] for name in LIBRARIES}
+            found: dict[str, list[list[float]]] = {name: [] for name in WAYS}
             for _ in range(options.rounds):
-                for name in LIBRARIES:
+                for name in WAYS:
                     command = [sys.executable, __file__, "--measure", name, str(length), kind]
                     done = subprocess.run(command, capture_output=True, text=True, check=True)
                     found[name].append([float(word) for word in done.stdout.split()])
-            for name in LIBRARIES:
+            for name in WAYS:
                 one, two, memory = map(statistics.median, zip(*found[name], strict=True))
                 title = f"{length} {kind} {name}"
-                print(f"{title:24}{one:14.1f}{two:18.1f}{memory:8.0f}", flush=True)
+                print(f"{title:32}{one:14.1f}{two:18.1f}{memory:8.0f}", flush=True)
 
 
 if __name__ == "__main__":

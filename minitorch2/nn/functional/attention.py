@@ -43,8 +43,10 @@ def scaled_dot_product_attention(
 
     query [..., L, E], key [..., S, E], value [..., S, V] give [..., L, V]. A boolean mask says what
     may be looked at; another is added. `enable_gqa` repeats the heads of key and value. Memory for
-    all L * S scores at once is needed in compiled code, under autocast and in function transforms,
-    with dropout, with a mask that requires a gradient, and where leading dimensions differ.
+    all L * S scores at once is needed under autocast and in function transforms, with dropout, with
+    a mask that requires a gradient, and where leading dimensions differ. In compiled code the steps
+    become chains (kernels/schedule/chains.py), with dropout and such masks too; it needs the memory
+    of shorter rows' weights for the backward, and all where a step is no member of a chain.
     """
     if enable_gqa:
         key, value = (_repeated_heads(x, query.shape[-3] // x.shape[-3]) for x in (key, value))
