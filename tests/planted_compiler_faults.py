@@ -24,7 +24,10 @@ from minitorch2.errors import Mt2Error
 from minitorch2.jit.autodiff import functionalize, partition, pipeline, tracer
 from minitorch2.jit.ir.graph import Graph, Value
 from minitorch2.jit.passes import pipeline as passes
-from minitorch2.kernels.schedule import fusion, program
+from minitorch2.jit.passes import rules
+from minitorch2.jit.passes.rewrite import parse_rule
+from minitorch2.kernels.codegen import host
+from minitorch2.kernels.schedule import fusion, in_place, program
 from minitorch2.ops.table import lookup
 from tests.graphs.judging import Refused, differences
 from tests.graphs.making import Case, called, make, tensors
@@ -56,16 +59,25 @@ def vjp(op: str, change: Callable[[Any, Any], Any]) -> Fault:
     return Fault(plant, ("derivatives",), op)
 
 
+def rule(text: str) -> Fault:
+    """A rewrite rule, written wrong."""
+
+    def plant(patch: pytest.MonkeyPatch) -> None:
+        wrong = parse_rule(text)
+        assert wrong.name in {each.name for each in rules.RULES}
+        changed = tuple(wrong if each.name == wrong.name else each for each in rules.RULES)
+        patch.setattr(rules, "RULES", changed)
+
+    return Fault(plant, ("pass apply_rules",))
+
+
 def in_pass(name: str, op: str, change: Callable[[tuple], tuple]) -> Fault:
     """A pass that changes the arguments of an op beside what it does."""
 
     def wrapped(right: Any) -> Any:
         def faulty(graph: Graph, options: Any) -> Graph:
             made = right(graph, options)
-            nodes = (
-                replace(n, args=change(n.args)) if n.op == op and _alike(n.args) else n
-                for n in made.nodes
-            )
+            nodes = (replace(n, args=change(n.args)) if n.op == op else n for n in made.nodes)
             return replace(made, nodes=tuple(nodes))
 
         faulty.__name__ = name
@@ -79,15 +91,22 @@ def in_pass(name: str, op: str, change: Callable[[tuple], tuple]) -> Fault:
     return Fault(plant, (f"pass {name}",))
 
 
-def _alike(args: tuple) -> bool:
-    """Whether the first two arguments are values of one type, so that they may change places."""
-    first, second = (*args, None, None)[:2]
-    return isinstance(first, Value) and isinstance(second, Value) and first.type == second.type
+def _alike(args: tuple, first: int = 0) -> bool:
+    """Whether an argument and the next are values of one type, so that they may change places."""
+    one, two = (*args, None, None)[first : first + 2]
+    return isinstance(one, Value) and isinstance(two, Value) and one.type == two.type
 
 
-def swapped(args: tuple) -> tuple:
-    """The first two arguments the wrong way round."""
-    return (args[1], args[0], *args[2:])
+def swapped(args: tuple, first: int = 0) -> tuple:
+    """An argument and the next the wrong way round, where that can be."""
+    if not _alike(args, first):
+        return args
+    return (*args[:first], args[first + 1], args[first], *args[first + 2 :])
+
+
+def other_branch(args: tuple) -> tuple:
+    """What `where` chooses from, the wrong way round."""
+    return swapped(args, 1)
 
 
 def in_partition(change: Callable[[Any], Any]) -> Fault:
@@ -145,6 +164,20 @@ def _early(right: Any, self: Any, root: Any, index: Any, ranges: Any) -> Any:
     return found, tuple(reversed(place)) if len(place) == 2 and _square(found) else place
 
 
+def _first_uses(right: Any, plan: Any) -> dict[Value, int]:
+    """The step after the one that makes a value, for values that have later readers too."""
+    used: dict[Value, list[int]] = {}
+    for number, step in enumerate(plan.steps):
+        for value in step.uses():
+            used.setdefault(value, []).append(number)
+    return {value: sorted(set(used[value]))[:2][-1] for value in right(plan)}
+
+
+def _no_hindrance(right: Any, kernel: Any, operand: Any, result: Any) -> str:
+    """A kernel that may write a result over any operand that it does not write besides."""
+    return "it is written" if (operand.mode, result.mode) != ("in", "out") else ""
+
+
 def _square(value: Value) -> bool:
     shape = value.type.shape  # type: ignore[union-attr]
     return len(shape) == 2 and shape[0] == shape[1]
@@ -163,9 +196,12 @@ FAULTS: dict[str, Fault] = {
     "canonicalize orders differences": in_pass("canonicalize", "sub", swapped),
     "apply_rules orders divisions": in_pass("apply_rules", "true_divide", swapped),
     "simplify_views orders comparisons": in_pass("simplify_views", "le", swapped),
-    "dead code takes the other branch": in_pass(
-        "eliminate_dead_code", "maximum", lambda args: (args[0], args[0], *args[2:])
+    "dead code takes the other branch": in_pass("eliminate_dead_code", "where", other_branch),
+    "the rule of x / 4 multiplies by 4": rule(
+        "divide_power_of_two: true_divide(x, c) => mul(x, c) for floats where power_of_two(c)"
     ),
+    "the rule of x + -y takes x from y": rule("add_neg: add(x, neg(y)) => sub(y, x)"),
+    "the rule of the square doubles": rule("pow_two: pow(x, 2) => mul(x, 2)"),
     "the backward ends wrong": in_partition(_last_node_negated),
     "saved values change places": in_partition(_saved_of_another),
     "views are read the wrong way round": replacing(
@@ -173,6 +209,15 @@ FAULTS: dict[str, Fault] = {
     ),
     "what a kernel stores for others is left out": replacing(
         fusion.Fusion, "stored", lambda right, self, units: right(self, units)[-1:], *KERNELS
+    ),
+    "memory is written over before its last reader": replacing(
+        in_place, "last_uses", _first_uses, *KERNELS
+    ),
+    "memory is written over at places that are read later": replacing(
+        in_place, "hindrance", _no_hindrance, *KERNELS
+    ),
+    "memory goes back before its last reader": replacing(
+        host, "last_uses", _first_uses, *KERNELS
     ),
 }  # fmt: skip
 

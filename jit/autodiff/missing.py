@@ -42,10 +42,12 @@ def without_tangents(graph: Graph, first: int, count: int, missing: frozenset[in
     linear, nodes = set(tangents), []
     filled: dict[Value, Argument] = {}
     for node in graph.nodes:
-        operands = [value for value in values_in(node.args) if value in linear]
+        # `after` has its first operand's value, and only waits for the other
+        read = node.args[:1] if node.op == "after" else node.args
+        operands = [value for value in values_in(read) if value in linear]
         if operands:
             linear.update(node.results)
-        other = _other_summand(node, zeros)
+        other = _other_summand(node, zeros) if node.op == "add" else _unwaiting(node, zeros)
         if other is not None:
             filled[node.results[0]] = filled.get(other, other)
             continue
@@ -69,7 +71,7 @@ def without_tangents(graph: Graph, first: int, count: int, missing: frozenset[in
 
 def _other_summand(node: Node, zeros: set[Value]) -> Value | None:
     """What a node adds a zero to, where the sum is the same value."""
-    if node.op != "add" or node.args[2] != 1:
+    if node.args[2] != 1:
         return None
     for zero, other in (node.args[:2], node.args[1::-1]):
         if zero not in zeros or not isinstance(other, Value) or other in zeros:
@@ -77,6 +79,14 @@ def _other_summand(node: Node, zeros: set[Value]) -> Value | None:
         if other.type == node.results[0].type:
             return other
     return None
+
+
+def _unwaiting(node: Node, zeros: set[Value]) -> Value | None:
+    """The value of a node that waits for what is not computed any more."""
+    if node.op != "after" or node.args[1] not in zeros or node.args[0] in zeros:
+        return None
+    value = node.args[0]
+    return value if isinstance(value, Value) else None
 
 
 def _named(argument: Argument, names: dict[Value, Argument]) -> Argument:

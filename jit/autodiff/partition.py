@@ -172,8 +172,8 @@ def _problem(
     costs, given = Costs(graph), {}
     for index, declared in enumerate(graph.inputs[:first_tangent]):
         there = declared.value in read.union(gradients) or index in held
-        free = there and index not in changed
-        given[declared.value] = 0 if free else costs.bytes_of(declared.value)
+        free = (there and index not in changed) or isinstance(declared.value.type, ScalarType)
+        given[declared.value] = 0 if free else max(costs.bytes_of(declared.value), 1)  # a copy
     first = frozenset(node.results[0] for node in late)
     problem = Problem(costs, tuple(before), demanded, given, first_runs=first, chains=chains)
     return problem, tuple(behind)

@@ -3,9 +3,11 @@
 In: a seed. Out: a Case: a graph of up to a dozen calls, and concrete inputs. Arguments are drawn by
 the type of each parameter; a call that its row refuses is drawn again. Where chance would rarely
 give what an op wants (indices in range, shapes that multiply), a recipe does; one of them calls a
-row that has a derivative as one of its samples does, and has the result returned.
+row that has a derivative as one of its samples does, one makes what a rewrite rule looks for, and
+both have the result returned.
 """
 
+import ast
 import functools
 import random
 from collections.abc import Callable, Iterator
@@ -20,7 +22,18 @@ from minitorch2.artifacts import Origin, Span
 from minitorch2.errors import Mt2Error
 from minitorch2.jit.ir.graph import Graph, GraphBuilder, Value
 from minitorch2.jit.ir.types import TensorType
-from minitorch2.ops.table import COMPOSITE, CONTROL, INPLACE, LIBRARY, RANDOM, VIEW, Op, all_ops
+from minitorch2.jit.passes.rules import RULES
+from minitorch2.ops.table import (
+    COMPOSITE,
+    CONTROL,
+    INPLACE,
+    LIBRARY,
+    RANDOM,
+    VIEW,
+    Op,
+    all_ops,
+    lookup,
+)
 from tests.op_samples import Sample, TensorSpec, rows, samples
 
 LARGEST = 300  # elements of a value
@@ -350,9 +363,31 @@ def _given(maker: Maker, argument: Any, narrow: bool) -> Any:
     return value
 
 
+def _ruled(maker: Maker) -> None:
+    """What a rewrite rule looks for, made of values that are there."""
+    rule = maker.random.choice([each for each in RULES if "rebase" not in each.text])
+    pool = [value for value in maker.pool if _type(value).dtype in rule.dtypes]
+    first = maker.random.choice(pool[-8:])
+    alike = [value for value in pool if value.type == first.type]
+    numbers = {variable for _, variable in rule.where}
+    known: dict[str, Any] = {"c": maker.add("gt", first, 0)} if "where(" in rule.text else {}
+
+    def made(part: ast.expr) -> Any:
+        if isinstance(part, ast.Call):
+            assert isinstance(part.func, ast.Name)
+            return maker.add(part.func.id, *lookup(part.func.id).bind(*map(made, part.args)))
+        if not isinstance(part, ast.Name):
+            return ast.literal_eval(part)
+        if part.id not in known:
+            known[part.id] = maker.random.choice((2, 4, 8) if part.id in numbers else alike)
+        return known[part.id]
+
+    maker.wanted.append(made(rule.pattern))
+
+
 RECIPES: tuple[Callable[[Maker], None], ...] = (
     _sampled, _select, _gather, _scatter, _matmul, _reshape, _write_part, _write_part, _layer,
-    _choose,
+    _choose, _ruled, _ruled,
 )  # fmt: skip
 
 
