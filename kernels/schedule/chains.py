@@ -4,7 +4,8 @@ In: a Plan. Out: the same Plan with chains of its steps as ChainSteps. A chain r
 on one unit of the work (some rows of each matrix of the batch, or a whole one) before it goes on to
 the next unit; what a member leaves for the next one is still in the cache, and if nobody else wants
 it there is no memory for all of it. Attention is such a chain: the scores, their softmax, the
-average. Each member computes what it computes alone, so the bits are the same.
+average. Each member computes what it computes alone, so the bits are the same, but for the order of
+sums that go over units.
 
     chain_0((q, k, scores), (512, (scores, weights), (), (), 9.6), (weights, v, result))
 
