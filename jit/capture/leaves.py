@@ -74,6 +74,7 @@ class Leaves:
         fresh, data = fresh_of(leaf), self.real(data)
         if fresh is None or self.is_recorded(leaf):
             self.stop("gradient-machinery", "assigning Tensor.data")
+        assert fresh is not None
         if not isinstance(data, TensorValue):
             self.guarded(setattr, leaf.fake, "data", data.lower(self))  # which refuses it
             return
@@ -139,7 +140,7 @@ class Leaves:
         finally:
             dispatch.state.grad_enabled = before
 
-    def require_grad(self: Any, value: TensorValue, wanted: Value | None = None) -> None:
+    def require_grad(self: Any, value: Any, wanted: Value | None = None) -> None:
         """`tensor.requires_grad = wanted`, by default True."""
         flag = True if wanted is None else self.real(wanted).known()
         fake = value.fake
@@ -153,6 +154,7 @@ class Leaves:
             if fresh is None or self.is_recorded(value):
                 self.stop("gradient-machinery", "assigning Tensor.requires_grad")
             self.guarded(setattr, fake, "requires_grad", flag)
+            assert fresh is not None and value.object is not None
             fresh.requires_grad = value.object.requires_grad = flag
 
     def is_recorded(self: Any, value: TensorValue) -> bool:

@@ -59,6 +59,7 @@ class CaptureMode(dispatch.Mode):
             raise GraphBreak("data-dependent", f"{op.name}(), whose result has an unknown size")
         args = tuple(self._fake(argument) for argument in args)
         if op.effects == "random" and (state.seeded is not None or _generator(args) is not None):
+            assert op.decomp is not None
             with self:  # as what it is made of, numbers of a seed and a counter
                 return op.decomp(*args)
         with self.below:
@@ -86,7 +87,7 @@ class CaptureMode(dispatch.Mode):
     def take_counters(self, count: Any, generator: Generator | None) -> tuple[Any, Any]:
         """The seed and the first counter of numbers of a generator that is followed here."""
         state = self.state
-        known = state.seeded if generator is None else state.by_id.get(id(generator))
+        known: Any = state.seeded if generator is None else state.by_id.get(id(generator))
         if known is None:
             raise GraphBreak("random-generator", "random numbers outside of an operation")
         return known.take(state, count)
