@@ -109,6 +109,17 @@ def test_a_part_in_ten_thousand_is_no_rounding(name, place):
     assert by_bounds and by_bits
 
 
+@pytest.mark.parametrize("other, right", [(-1, True), (2**63 - 1, True), (5, False)])
+def test_the_bits_of_a_nan_that_is_shown_as_an_integer_are_any(other, right):
+    text = "graph f(%x: f64[1]) {{ %0: {} = {} %1: i64[1] = clone(%0) return %1 }}"
+    nan = numpy.array([numpy.nan])
+    shown = case_of(text.format("i64[1]", "view_dtype(%x, i64, 8)"), nan)
+    converted = case_of(text.format("i64[1]", "convert(%x, i64)"), nan)
+    changed = numpy.array([other])
+    assert bool(judged(shown, lambda _: changed, 0)[0]) != right
+    assert judged(converted, lambda _: changed, 0)[0]
+
+
 def test_only_a_gradient_beside_a_write_may_have_a_zero_of_another_sign():
     def other_zero(array):
         return numpy.where(array == 0, -array, array)
