@@ -16,7 +16,7 @@ from minitorch2.dispatch import call, state
 from minitorch2.errors import ArgumentTypeError, ArgumentValueError, DtypeError, OperationError
 from minitorch2.layouts import element_count
 from minitorch2.ops.conversions import converted
-from minitorch2.ops.infer import held, is_number
+from minitorch2.ops.infer import can_be_read, describe_value, held, is_number
 from minitorch2.ops.table import COMPOSITE, CREATION, RANDOM, Meta, defop, lookup
 
 
@@ -286,13 +286,24 @@ defop(
     torch="torch.nn.functional.dropout",
     doc="Zeros elements with probability p and scales the others by 1 / (1 - p).",
 )
+
+
+def _bernoulli(self, generator):
+    if can_be_read(self) and not bool(((self >= 0) & (self <= 1)).all()):
+        raise OperationError(
+            f"bernoulli({describe_value(self)})",
+            "Expected p_in >= 0 && p_in <= 1 to be true, but got false",
+            "give probabilities",
+        )
+    return (_op("rand", tuple(self.shape), dtypes.float32, None, generator) < self).to(self.dtype)
+
+
 defop(
     "bernoulli(Tensor self, *, any? generator=None) -> Tensor",
     COMPOSITE,
     effects="random",
-    decomp=lambda self, generator: (
-        _op("rand", tuple(self.shape), dtypes.float32, None, generator) < self
-    ).to(self.dtype),
+    decomp=_bernoulli,
+    accepts="f",
     doc="1 with the probability the element says, else 0.",
 )
 

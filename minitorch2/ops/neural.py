@@ -156,24 +156,28 @@ neural(
     _gelu,
     "input times the normal distribution's cumulative function.",
     whole=True,
+    accepts="f",
 )
 neural(
     "silu(Tensor input) -> Tensor",
     lambda x: x * x.sigmoid(),
     "input * sigmoid(input).",
     whole=True,
+    accepts="fc",
 )
 neural(
     "leaky_relu(Tensor input, float negative_slope=0.01) -> Tensor",
     lambda x, slope: _op("where", x > 0, x, x * slope),
     "input where positive, else input * negative_slope.",
     whole=True,
+    accepts="f",
 )
 neural(
     "elu(Tensor input, float alpha=1.0) -> Tensor",
     lambda x, alpha: _op("where", x <= 0, _op("where", x <= 0, x, 0.0).expm1() * alpha, x),
     "input where positive, else alpha * (exp(input) - 1).",
     whole=True,
+    accepts="f",
 )
 neural(
     "softplus(Tensor input, float beta=1.0, float threshold=20.0) -> Tensor",
@@ -185,6 +189,7 @@ neural(
     ),
     "log(1 + exp(beta * input)) / beta, linear above the threshold.",
     whole=True,
+    accepts="f",
 )
 
 
@@ -199,6 +204,7 @@ neural(
     _logsigmoid,
     "log(sigmoid(input)).",
     whole=True,
+    accepts="f",
 )
 
 

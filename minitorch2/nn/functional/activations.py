@@ -8,9 +8,11 @@ Source: torch.nn.functional.
 import warnings
 from typing import Any
 
-from minitorch2.errors import DtypeError, OperationError, ShapeError
+from minitorch2.dtypes import FLOATING
+from minitorch2.errors import DtypeError, OperationError, ShapeError, UnsupportedDtype
 from minitorch2.layouts import normalize_dim
 from minitorch2.nn.functional.rows import into, read, row, with_inplace
+from minitorch2.ops.infer import unsupported
 
 _relu, _softmax, _log_softmax = row("relu"), row("softmax"), row("log_softmax")
 _elu, _softplus, _where = row("elu"), row("softplus"), row("where")
@@ -72,7 +74,15 @@ def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """elu that is continuously differentiable for every alpha but 0."""
     if alpha == 0:
         raise OperationError("celu(alpha=0)", "ZeroDivisionError: alpha cannot be 0 for CELU")
+    _floats("celu", input)
     return into(input, _elu(input / alpha, 1.0) * alpha, inplace)
+
+
+def _floats(name: str, input: Any) -> None:
+    """UnsupportedDtype for tensors of integers and bools."""
+    if input.dtype.category < FLOATING:
+        wrong = unsupported(name, input.dtype)
+        raise UnsupportedDtype(f"{name}() of a tensor of dtype {input.dtype}", wrong)
 
 
 def mish(input: Any, inplace: bool = False) -> Any:
@@ -83,6 +93,7 @@ def mish(input: Any, inplace: bool = False) -> Any:
 
 def hardswish(input: Any, inplace: bool = False) -> Any:
     """silu with straight lines: input * clamp(input + 3, 0, 6) / 6; its slope is 0 up to -3."""
+    _floats("hardswish", input)
     given = read(input, inplace)
     rising = _where(given <= -3, 0.0, given)  # no slope comes from where the line is flat
     risen = rising * _where(rising < 3, rising + 3, 6.0) / 6
@@ -91,6 +102,7 @@ def hardswish(input: Any, inplace: bool = False) -> Any:
 
 def hardsigmoid(input: Any, inplace: bool = False) -> Any:
     """sigmoid with straight lines: clamp(input + 3, 0, 6) / 6; flat from -3 and 3 on."""
+    _floats("hardsigmoid", input)
     sloped = (input + 3) / 6
     flat = sloped.detach().clamp(0.0, 1.0)
     return into(input, _where((input > -3) & (input < 3), sloped, flat), inplace)
@@ -108,11 +120,13 @@ def tanhshrink(input: Any) -> Any:
 
 def softshrink(input: Any, lambd: float = 0.5) -> Any:
     """input moved towards zero by `lambd`, zero nearer to it than that."""
+    _floats("softshrink", input)
     return _where(input > lambd, input - lambd, _where(input < -lambd, input + lambd, input * 0))
 
 
 def hardshrink(input: Any, lambd: float = 0.5) -> Any:
     """input, zero where it is nearer to zero than `lambd`."""
+    _floats("hardshrink", input)
     return _where((input >= -lambd) & (input <= lambd), 0.0, input)
 
 
@@ -160,6 +174,7 @@ def glu(input: Any, dim: int = -1) -> Any:
         raise OperationError(
             "glu()", "glu does not support scalars because halving size must be even"
         )
+    _floats("glu", input)
     at = normalize_dim(dim, input.ndim)
     if input.shape[at] % 2:
         raise ShapeError(
