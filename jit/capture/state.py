@@ -110,6 +110,7 @@ class CaptureState:
     def __init__(self, name: str, guards: GuardSet):
         self.environment = ShapeEnvironment()
         self.remembered: dict[Any, Value] = {}  # answers of functions with an lru_cache
+        self.inside_remembered = 0  # calls of such functions that are being read through
         self.builder = GraphBuilder(name, self.environment)
         self.guards = guards
         self.effects = Effects()

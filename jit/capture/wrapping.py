@@ -315,7 +315,9 @@ def _partial(machine: Machine, object: functools.partial, source: Source) -> Val
     }
     place = AttributeSource(source, "keywords")
     machine.state.guard_keys(place, tuple(object.keywords))
-    return PartialValue(function, args, dict(keywords), source)
+    value = PartialValue(function, args, dict(keywords), source, object)
+    machine.state.remember(object, value)
+    return value
 
 
 MADE_ITERATORS: tuple[type, ...] = (

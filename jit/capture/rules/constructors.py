@@ -33,6 +33,7 @@ from minitorch2.jit.capture.values.functions import (
     MethodValue,
     PartialValue,
 )
+from minitorch2.jit.capture.values.instance_dicts import InstanceDict
 from minitorch2.jit.capture.values.keys import Key
 from minitorch2.jit.capture.values.locks import LockValue
 from minitorch2.jit.capture.values.mappings import DictValue
@@ -197,10 +198,24 @@ def _partial(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     function, given, named = machine.real(args[0]), list(args[1:]), dict(kwargs)
     if not machine.truth(machine.call_native(callable, [function], {})):
         machine.type_error("the first argument must be callable")
-    if isinstance(function, PartialValue):  # a partial of a partial is one
+    if isinstance(function, ObjectValue) and issubclass(function.cls, functools.partial):
+        function = _plain_partial(machine, function)
+    if isinstance(function, PartialValue) and not function.has_attributes():  # the two are one
         given, named = [*function.args, *given], {**function.keywords, **named}
         function = function.function
     return PartialValue(function, given, named)
+
+
+def _plain_partial(machine: Machine, value: ObjectValue) -> Value:
+    """An instance of a subclass as Python takes it apart: when nothing was added to it."""
+    own = machine.class_lookup(value.cls, "__call__")[0]
+    if own is not functools.partial or InstanceDict(value).names(machine):
+        return value
+    function, args, named = (
+        machine.real(machine.get_attribute(value, name)) for name in ("func", "args", "keywords")
+    )
+    pairs = machine.pairs([named], {})
+    return PartialValue(function, machine.items(args), {key.known(): v for key, v in pairs})
 
 
 def _itemgetter(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:

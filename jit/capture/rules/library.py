@@ -261,16 +261,37 @@ def _remembered(machine: Machine, function: Any, args: Arguments, kwargs: Keywor
     Tensors count as that; the same arguments give the same one again."""
     given = [*args, *(value for name in sorted(kwargs) for value in (Constant(name), kwargs[name]))]
     key = id(function), tuple(machine.key(machine.real(value)) for value in given)
-    known = machine.state.remembered.get(key)
+    state = machine.state
+    known = state.remembered.get(key)
     if known is not None:
+        _count(machine, function, args, kwargs)
         return known
-    before = len(machine.state.effects.items)
-    found = machine.real(machine.call(machine.wrap_function(function.__wrapped__), args, kwargs))
+    before = len(state.effects.items)
+    state.inside_remembered += 1
+    try:
+        found = machine.real(
+            machine.call(machine.wrap_function(function.__wrapped__), args, kwargs)
+        )
+    finally:
+        state.inside_remembered -= 1
     if len(machine.state.effects.items) > before or not _is_fixed(machine, found):
         name = getattr(function, "__qualname__", "a function")
         machine.stop("unknown-call", f"{name}(), whose answers are kept and handed out again")
     machine.state.remembered[key] = found
+    _count(machine, function, args, kwargs)
     return found
+
+
+def _count(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> None:
+    """Python's own cache hears of a call with plain arguments too: it counts, and keeps an answer.
+    What such a call calls in its turn is counted by it."""
+    given = [machine.real(value) for value in (*args, *kwargs.values())]
+    if machine.state.inside_remembered or not all(isinstance(one, Constant) for one in given):
+        return
+    places = [f"{{{number + 1}}}" for number in range(len(args))]
+    places += [f"{name}={{{len(args) + number + 1}}}" for number, name in enumerate(kwargs)]
+    target = machine.trusted(function, getattr(function, "__name__", "cached"))
+    machine.state.effects.record(target, f"{{0}}({', '.join(places)})", *given)
 
 
 def _is_fixed(machine: Machine, value: Value) -> bool:

@@ -290,13 +290,26 @@ class NativeValue(Value):
 class PartialValue(Value):
     """`functools.partial` made inside, or read from outside part by part."""
 
-    __slots__ = ("function", "args", "keywords")
+    __slots__ = ("function", "args", "keywords", "attributes", "object")
 
     def __init__(
-        self, function: Value, args: Arguments, keywords: Keywords, source: Source | None = None
-    ):
+        self, function: Value, args: Arguments, keywords: Keywords, source: Source | None = None,
+        object: Any = None,
+    ):  # fmt: skip
         super().__init__(source)
         self.function, self.args, self.keywords = function, args, keywords
+        self.attributes: dict[str, Value] = {}  # of one made inside
+        self.object = object  # one that exists
+
+    def has_attributes(self) -> bool:
+        """Whether something was set on it, so that a partial of it stays one of two."""
+        return bool(self.attributes or (self.object is not None and self.object.__dict__))
+
+    def set_attribute(self, machine: Machine, name: str, value: Value) -> None:
+        if self.source is not None or hasattr(functools.partial, name):
+            return super().set_attribute(machine, name, value)
+        self.attributes[name] = value
+        machine.state.effects.record(self, "", value)
 
     def python_type(self) -> type:
         return functools.partial
@@ -311,6 +324,8 @@ class PartialValue(Value):
             return machine.tuple_of(list(self.args))
         if name == "keywords":
             return machine.dict_of(dict(self.keywords))
+        if name in self.attributes:
+            return self.attributes[name]
         raise GraphBreak("unknown-attribute", f"partial.{name}")
 
     def call(self, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
@@ -321,7 +336,10 @@ class PartialValue(Value):
             return emitter.fetch(self.source)
         parts = [emitter.value(value) for value in (self.function, *self.args)]
         parts += [f"{name}={emitter.value(value)}" for name, value in self.keywords.items()]
-        return f"{emitter.object(functools.partial, 'partial')}({', '.join(parts)})"
+        text = f"{emitter.object(functools.partial, 'partial')}({', '.join(parts)})"
+        if self.attributes:
+            return emitter.with_attributes(self, text, self.attributes)
+        return text
 
 
 class HostFunctionValue(Value):

@@ -116,7 +116,8 @@ class SetValue(Value):
 
     def ordered(self, machine: Machine) -> list[Value]:
         """The items in Python's order."""
-        if any(isinstance(key, Key) and not key.has_order for key in self.order):
+        several = len(self.order) > 1
+        if several and any(isinstance(key, Key) and not key.has_order for key in self.order):
             machine.stop("unknown-operation", "iterating over a set of objects, by their addresses")
         if self.original is not None and len(self.keys) > 1:
             if self.changed:

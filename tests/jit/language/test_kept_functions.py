@@ -1,0 +1,106 @@
+"""Functions with something beside their code: caches that count, partials of partials."""
+
+import functools
+
+import pytest
+
+import minitorch2 as torch
+from tests.jit.language.judging import BACKENDS, Programs
+
+program = Programs()
+
+
+class Own(functools.partial):
+    """A subclass, whose instances are taken apart like others."""
+
+
+def gather(*args, **kwargs):
+    """What it was called with."""
+    return args, kwargs
+
+
+def cached(make):
+    """A program over a cached function of its own, whose counts are looked at."""
+
+    def program():
+        function, fn = make()
+        return fn, (torch.ones(2),), lambda: function.cache_info()
+
+    return program
+
+
+def plain():
+    @functools.lru_cache
+    def one(n):
+        return n + 1
+
+    return one, lambda x: x * one(2) + one(2) + one(3)
+
+
+def one_by_another():
+    @functools.lru_cache
+    def fibonacci(n):
+        return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+    return fibonacci, lambda x: x * fibonacci(6) + fibonacci(7)
+
+
+def a_small_one():
+    @functools.lru_cache(maxsize=1)
+    def one(n, *, k=1):
+        return n + k
+
+    return one, lambda x: x * one(2) + one(3, k=2) + one(2)
+
+
+def of_tensors():
+    @functools.lru_cache
+    def mask(n):
+        return torch.ones(n)
+
+    return mask, lambda x: x * mask(2) + mask(2)
+
+
+for make in (plain, one_by_another, a_small_one, of_tensors):
+    program.known[make.__name__] = cached(make), {}
+
+
+@program
+def a_partial_with_attributes(x):
+    first = functools.partial(gather, 1, a=1)
+    first.tag = 3
+    second = functools.partial(first, 2, b=2)
+    return second.func is first, second.args, second(5), first.tag, x + 1
+
+
+@program
+def a_partial_without(x):
+    first = functools.partial(gather, 1, a=1)
+    second = functools.partial(first, 2, a=2)
+    return second.func is gather, second.args, second.keywords, second(5), x + 1
+
+
+@program
+def one_with_attributes_that_leaves(x):
+    first = functools.partial(gather, 1)
+    first.tag = x
+    return first, first.tag, first()
+
+
+@program(breaks=True)
+def of_a_subclass(x):
+    first = Own(gather, 1)
+    second = functools.partial(first, 2)
+    return second.func is gather, second.args, second(5), x + 1
+
+
+@program
+def the_only_item_of_a_set(x):
+    key = (x, 1)
+    return next(iter({key})) is key, [*{key}][0] is key, x + 1
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", program.names)
+def test_programs(name, backend):
+    program.judge(name, backend)
