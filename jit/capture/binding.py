@@ -83,6 +83,7 @@ def refuse(
     scope: dict[str, Any] = {}
     exec(f"def refusing({', '.join(parts)}): pass", scope)
     refusing = scope["refusing"]
-    refusing.__name__, refusing.__qualname__ = code.co_name, code.co_qualname
+    told = code.co_qualname if function.object is None else function.object.__qualname__
+    refusing.__name__, refusing.__qualname__ = code.co_name, told
     machine.guarded(lambda: refusing(*[None] * len(args), **dict.fromkeys(kwargs)))
     machine.stop("unknown-call", f"{code.co_name}() with arguments that do not fit")

@@ -34,7 +34,7 @@ from minitorch2.jit.capture.values.functions import FunctionValue, MethodValue
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.namespaces import is_trusted_module
 from minitorch2.jit.capture.values.objects import HEAP, ObjectValue
-from minitorch2.jit.capture.values.sequences import ListValue, TupleValue
+from minitorch2.jit.capture.values.sequences import ListValue, TupleValue, is_plain_tuple
 from minitorch2.jit.capture.values.sets import SetValue
 from minitorch2.jit.capture.values.weak import check_lifetime
 from minitorch2.tensors import Tensor
@@ -254,7 +254,7 @@ def make(machine: Machine, value: ClassValue, args: Arguments, kwargs: Keywords)
         return machine.run_python(cls, args, kwargs)
     if issubclass(cls, Tensor):
         machine.stop("unknown-object", f"a {cls.__name__} made inside the function")
-    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+    if issubclass(cls, tuple) and hasattr(cls, "_fields") and is_plain_tuple(cls):
         return _named_tuple(machine, cls, args, kwargs)
     return _instance(machine, value, args, kwargs)
 

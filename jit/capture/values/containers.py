@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.source import Source
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
+from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.objects import ObjectValue
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
     from minitorch2.jit.capture.interpreter import Machine
 
+FIELD = type(collections.namedtuple("Pair", "first").first)  # type: ignore[attr-defined]
 CHANGING = (collections.OrderedDict, collections.defaultdict, dict, list, set, collections.deque)
 FIXED = (str, bytes, float, int, complex, tuple, frozenset)
 
@@ -41,6 +43,14 @@ class ContainerObject(ObjectValue):
 
     def lower(self, machine: Machine) -> Any:
         return self.native.lower(machine)
+
+    def find(self, machine: Machine, name: str) -> Value | None:
+        """A field of a named tuple is an item; all else is found as everywhere."""
+        found = machine.class_lookup(self.cls, name)
+        if found is not None and isinstance(found[1], FIELD):
+            place = self.cls._fields.index(name)  # type: ignore[attr-defined]
+            return self.native.get_item(machine, Constant(place))
+        return super().find(machine, name)
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
         found = self.native.call_method(machine, name, args, kwargs)

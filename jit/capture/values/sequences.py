@@ -8,6 +8,7 @@ is simply its items.
 from __future__ import annotations
 
 import collections
+import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -113,8 +114,21 @@ def native_base(cls: type) -> type:
 
 
 def is_plain_tuple(cls: type) -> bool:
-    """Whether a kind of tuple is its items and no more: a named tuple, or one of minitorch2's."""
-    return hasattr(cls, "_make") or cls.__module__.startswith("minitorch2")
+    """Whether a kind of tuple is its items and no more: a named tuple without special methods of
+    its own, or one of minitorch2's."""
+    if not hasattr(cls, "_make"):
+        return cls.__module__.startswith("minitorch2")
+    bases = cls.__mro__[: cls.__mro__.index(tuple)]
+    return not any(_is_own(name, held) for base in bases for name, held in vars(base).items())
+
+
+def _is_own(name: str, held: Any) -> bool:
+    """Whether a method is special and none of those that `namedtuple` makes."""
+    held = getattr(held, "__func__", held)
+    if not name.startswith("__") or not isinstance(held, types.FunctionType):
+        return False
+    home = held.__globals__.get("__name__", "")
+    return home != "collections" and not home.startswith("namedtuple_")
 
 
 class TupleValue(SequenceValue):
