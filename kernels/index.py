@@ -157,6 +157,7 @@ class Index:
 
 
 Ranges = Mapping[str, Index]
+NO_RANGES: Ranges = {}
 
 
 @functools.lru_cache(maxsize=4096)
@@ -411,8 +412,8 @@ def modulo(top: Index, bottom: Index, ranges: Ranges) -> Index:
     return Index((((Modulo(rest, bottom),), 1),))
 
 
-def recombine(index: Index) -> Index:
-    """Undo a division: a*(x // a) + x % a is x.
+def recombine(index: Index, ranges: Ranges = NO_RANGES) -> Index:
+    """Undo a division: a*(x // a) + x % a is x, also where the ranges make x // a something else.
 
     >>> i, four = symbol("i"), constant(4)
     >>> recombine(floor_divide(i, four, {}) * 8 + modulo(i, four, {}) * 2)
@@ -421,14 +422,14 @@ def recombine(index: Index) -> Index:
     remainders = {a for term, _ in index.terms for a in term if isinstance(a, Modulo)}
     for remainder in sorted(remainders, key=str):
         x, size = remainder.top, remainder.bottom
-        quotient = _quotient_atom(x, size)
-        if len(quotient.terms) != 1 or len(quotient.terms[0][0]) != 1:
+        quotient = floor_divide(x, size, ranges)
+        if len(quotient.terms) != 1 or quotient.terms[0][1] != 1 or len(quotient.terms[0][0]) != 1:
             continue
         (divided,) = quotient.terms[0][0]
         fine, coarse = _factor(index, remainder), _factor(index, divided)
         if fine.terms and coarse == fine * size:
             both = coarse * quotient + fine * Index((((remainder,), 1),))
-            return recombine(index - both + fine * x)
+            return recombine(index - both + fine * x, ranges)
     return index
 
 

@@ -22,7 +22,7 @@ from minitorch2.dtypes import bool as bool_dtype
 from minitorch2.jit.ir.graph import Value
 from minitorch2.jit.ir.types import ScalarType
 from minitorch2.kernels.functions import accumulator_dtype
-from minitorch2.kernels.index import Index, constant, substitute, symbol
+from minitorch2.kernels.index import Index, constant, recombine, substitute, symbol
 from minitorch2.kernels.loop_ir import (
     Accumulator,
     Buffer,
@@ -159,7 +159,7 @@ class Assembler:
         nest = self.nests.get(root)
         if nest is None:
             element = tensor_type(root).dtype
-            place = self.program.layout(root).at(at)
+            place = recombine(self.program.layout(root).at(at), self.ranges)
             self.loaded.add(root)
             load = Load(self.buffer(root), place, element)
             return self.let(self.depth_of(place), key, load, origin)

@@ -126,7 +126,7 @@ class Program:
         names = axis_names(len(shape_of(value)), "h")
         ranges = dict(zip(names, shape_of(value), strict=True))
         root, index = self.resolve(value, tuple(symbol(name) for name in names), ranges)
-        place = self.layout(root).at(index)
+        place = recombine(self.layout(root).at(index), ranges)
         strides, rest = [], place
         for name in names:
             factor = coefficient(place, name)
@@ -313,6 +313,7 @@ def _is_reshape(program: Program, value: Value, root: Value) -> bool:
     ranges = dict(zip(names, shape_of(value), strict=True))
     index = tuple(symbol(name) for name in names)
     _, place = program.resolve(value, index, ranges)
-    count, whole = linearize(place, shape_of(root)), linearize(index, shape_of(value))
+    count = recombine(linearize(place, shape_of(root)), ranges)
+    whole = linearize(index, shape_of(value))
     same_size = row_major(shape_of(value)).size() == row_major(shape_of(root)).size()
     return count == whole and same_size and tensor_type(value).dtype is tensor_type(root).dtype

@@ -10,6 +10,7 @@ from minitorch2.kernels.index import (
     floor_divide,
     modulo,
     nonnegative,
+    recombine,
     substitute,
     symbol,
 )
@@ -114,3 +115,21 @@ def test_splitting_a_merged_axis():
 def test_positions_in_an_empty_shape():
     shape = (symbol("n"), constant(0), constant(3))
     assert delinearize(symbol("p"), shape, {"p": constant(0)}) == (constant(0),) * 3
+
+
+@given(cases(), st.integers(1, 12), st.integers(0, 3), st.integers(1, 24))
+def test_recombining_changes_no_value(case, divisor, fine, coarse):
+    index, ranges, values = case
+    size = constant(divisor)
+    high, low = floor_divide(index, size, ranges), modulo(index, size, ranges)
+    for factor in (fine * divisor, coarse):  # the two belong together, or not
+        whole = high * factor + low * fine
+        assert evaluate(recombine(whole, ranges), values) == evaluate(whole, values)
+
+
+def test_a_quotient_that_the_ranges_have_simplified_is_recombined():
+    shape, groups = [constant(n) for n in (4, 6, 35)], [constant(n) for n in (4, 3, 70)]
+    ranges = dict(zip("ijk", shape, strict=True))
+    flat = linearize(tuple(map(symbol, "ijk")), shape)
+    place = linearize(delinearize(flat, groups, ranges), groups)
+    assert "j // 2" in str(place) and recombine(place, ranges) == flat

@@ -37,6 +37,17 @@ def test_softmax_is_one_kernel():
     assert kernel_count(made) == 1 and not refusals
 
 
+def test_groups_of_channels_are_returned_without_a_copy():
+    made, refusals = plan(
+        "%0: f32[4,3,70] = view(%x, (4, 3, 70))",
+        "%1: f32[4,3,1] = sum(%0, (2,), True)",
+        "%2: f32[4,3,70] = sub(%0, %1)",
+        "%9: f32[4,6,5,7] = view(%2, (4, 6, 5, 7))",
+        inputs="%x: f32[4,6,5,7]",
+    )
+    assert kernel_count(made) == 1 and not refusals
+
+
 def test_siblings_share_a_loop():
     made, _ = plan(
         "%0: f32[32] = sum(%x, (0,))",
