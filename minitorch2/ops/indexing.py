@@ -154,7 +154,9 @@ def _bound(value: Any) -> Any:
             f"a slice with {value!r}",
             "slice indices must be integers or None or have an __index__ method",
         )
-    return value if value is None else value.__index__()
+    if value is None or hasattr(value, "scalar_kind"):  # a symbolic size stays one
+        return value
+    return value.__index__()
 
 
 def _integer_indices(tensor: Tensor, left: list[Any]) -> tuple:

@@ -9,7 +9,7 @@ import pytest
 import minitorch2 as torch
 from minitorch2.jit.ir.parser import parse_graph
 from tests.graphs.making import Case, make
-from tests.graphs.sizes import SIZES, differences, entries, varied
+from tests.graphs.sizes import SIZES, differences, entries, function_of, varied
 
 pytestmark = pytest.mark.numba
 
@@ -104,3 +104,26 @@ def test_what_eager_breaks_on_is_wrong_and_no_refusal():
     found = dict(differences(replace(free, function=breaks), compiled))
     assert found.pop(7) == "eager raises AssertionError: planted"
     assert set(found) == {0, 1, 2, 4} and not any(found.values())
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (3, 5)])
+@pytest.mark.parametrize("call", ["linalg_svd(%x, True)", "linalg_svd(%x, False)"])
+def test_derivatives_that_slice_by_a_size_keep_it_free(shape, call):
+    m, n = shape
+    k = min(m, n)
+    full = "True" in call
+    u, vh = (f"f64[{m},{m}]", f"f64[{n},{n}]") if full else (f"f64[{m},{k}]", f"f64[{k},{n}]")
+    graph = parse_graph(f"""graph f(%x: f64[{m},{n}]) {{
+      %0: {u}, %1: f64[{k}], %2: {vh} = {call}
+      %3: {u} = abs(%0)
+      return %3, %1 }}""")
+    numbers = numpy.random.RandomState(0).randn(m, n)
+    eager = function_of(Case(0, graph, (numbers,), (True,)))
+    run = torch.compile(eager, dynamic=True, backend="interpreter")
+    for size in (m, m + 1, m + 6):
+        x = torch.from_numpy(numpy.random.RandomState(size).randn(size, n if m > n else size + 2))
+        one, two = x.clone().requires_grad_(), x.clone().requires_grad_()
+        for leaf, function in ((one, eager), (two, run)):
+            sum((out * out).sin().sum() for out in function(leaf * 1.0)).backward()
+        torch.testing.assert_close(one.grad, two.grad)
+    assert len(entries(run)) == 1
