@@ -146,8 +146,8 @@ ROWS = (
     ),
     Row(
         "class-statement",
-        "While Python makes this class, code of the program looks at it (a metaclass, "
-        "__init_subclass__).",
+        "What this class is made of is not known here (a base that says itself what it stands "
+        "for, a metaclass over that of enums, names kept in something else than a dict).",
         ("Write the class outside of the compiled function.",),
     ),
     Row(
@@ -169,8 +169,8 @@ ROWS = (
     ),
     Row(
         "random-generator",
-        "A random generator other than torch's default has state that the graph does not carry.",
-        ("Use the default generator (torch.manual_seed, torch.rand).",),
+        "The state of this generator is handed out, or taken from somewhere, while it is captured.",
+        ("Seed it (manual_seed) and draw from it; both are captured.",),
     ),
     Row(
         "iterator-argument",

@@ -10,11 +10,10 @@ import sys
 import types
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.values.base import (
     Arguments,
     Keywords,
@@ -83,16 +82,22 @@ class Backwards(Iterator[Value]):
         return self.sequence.values[self.index + 1]
 
 
+def gone_on(emitter: Emitter, value: Value, text: str, steps: Any) -> str:
+    """A new iterator that stands where `steps` do: `taken` items on, or at the end."""
+    name = emitter.assign(value, text)
+    if steps.taken or steps.ended:
+        skip = emitter.object(skipped, "skipped")
+        emitter.lines.append(f"{skip}({name}, {None if steps.ended else steps.taken})")
+    return name
+
+
 class Passed(Steps):
     """The steps through something that gives the same items when it is gone through again."""
 
-    __slots__ = ("items", "base", "intact", "taken", "ended")
+    __slots__ = ("items", "base", "taken", "ended")
 
-    def __init__(
-        self, items: Iterator[Value], base: Value, intact: Callable[[], bool] = lambda: True
-    ):
-        """`intact`: whether `base` still gives the same items."""
-        self.items, self.base, self.intact = items, base, intact
+    def __init__(self, items: Iterator[Value], base: Value):
+        self.items, self.base = items, base
         self.taken, self.ended = 0, False
 
     def __next__(self) -> Value:
@@ -105,13 +110,7 @@ class Passed(Steps):
         return found
 
     def emit(self, emitter: Emitter, value: Value) -> str:
-        if not self.ended and not self.intact():
-            raise GraphBreak("unknown-object", f"an iterator over changed {self.base.describe()}")
-        name = emitter.assign(value, f"iter({emitter.value(self.base)})")
-        if self.taken or self.ended:
-            skip = emitter.object(skipped, "skipped")
-            emitter.lines.append(f"{skip}({name}, {None if self.ended else self.taken})")
-        return name
+        return gone_on(emitter, value, f"iter({emitter.value(self.base)})", self)
 
 
 class Numbered(Steps):

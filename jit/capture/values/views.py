@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value, native_attribute
-from minitorch2.jit.capture.values.iterators import Steps, skipped
+from minitorch2.jit.capture.values.iterators import Steps, gone_on
 from minitorch2.jit.capture.values.sequences import TupleValue
 from minitorch2.jit.capture.values.sets import OPERATORS, SetValue
 
@@ -81,11 +81,7 @@ class DictWalk(Steps):
             text = f"an iterator over changed {self.view.describe()}"
             raise GraphBreak("unknown-object", text)
         made = "reversed" if self.backwards else "iter"
-        name = emitter.assign(value, f"{made}({emitter.value(self.view)})")
-        if self.taken or self.ended:
-            skip = emitter.object(skipped, "skipped")
-            emitter.lines.append(f"{skip}({name}, {None if self.ended else self.taken})")
-        return name
+        return gone_on(emitter, value, f"{made}({emitter.value(self.view)})", self)
 
 
 class DictView(Value):
