@@ -73,7 +73,8 @@ def merged(text: str, told: Told, version: str = THIS) -> str:
     for place, name in enumerate(names):
         if name not in kept:
             kept = _after(kept, names[place - 1] if place else None, name)
-        one = version == VERSIONS[0] and (not kept[name] or for_all(kept[name]))
+        alike = for_all(kept[name]) or set(kept[name].values()) <= {told[name]}
+        one = version == VERSIONS[0] and alike
         kept[name] |= dict.fromkeys(VERSIONS if one else (version,), told[name])
     return "\n".join([HEAD, *written(kept)])
 
