@@ -165,7 +165,8 @@ def _part_of_cat(rebuilder: Rebuilder, node: Node, uses: Counter) -> Value | Non
     if found is None:
         left("several dtypes are joined", node)
         return None
-    if len(found) > 1 and (uses[base] > 1 or len(found) == len(cat.args[0])):  # type: ignore[arg-type]
+    joined: Any = cat.args[0]
+    if len(found) > 1 and (uses[base] > 1 or len(found) == len(joined)):
         left("it lies in several operands, and the cat is made anyway", node)
         return None
     note("a part of a cat is a part of its operand" if len(found) == 1 else
