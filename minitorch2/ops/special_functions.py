@@ -84,11 +84,12 @@ def _hurwitz(s, q):
 def _over_all(s, q):
     """The sum of (q + k) ** -s over all whole k: a polynomial of the cotangent, whose derivative
     is one of itself."""
-    terms = [Fraction(0), Fraction(1)]
+    nothing = Fraction(0)
+    terms = [nothing, Fraction(1)]
     for order in range(1, s):
         slopes = [k * term / order for k, term in enumerate(terms)][1:]
-        padded = [*slopes, Fraction(0), Fraction(0)]
-        terms = [one + two for one, two in zip(padded, [0, 0, *slopes], strict=True)]
+        padded = [*slopes, nothing, nothing]
+        terms = [one + two for one, two in zip(padded, [nothing, nothing, *slopes], strict=True)]
     cotangent = 1 / numpy.tan(math.pi * (q - numpy.rint(q)))
     return math.pi**s * numpy.polynomial.polynomial.polyval(cotangent, list(map(float, terms)))
 
