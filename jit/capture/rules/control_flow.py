@@ -101,9 +101,11 @@ class Part:
 
 
 def captured_part(
-    machine: Machine, name: str, function: Callable[[], Any], formals: Sequence[Tensor] = ()
-) -> Part:
-    """Capture what `function` does; it returns a tree of fakes. `formals` are its own inputs."""
+    machine: Machine, name: str, function: Callable[[], Any], formals: Sequence[Tensor] = (),
+    once: bool = False,
+) -> Part:  # fmt: skip
+    """Capture what `function` does; it returns a tree of fakes. `formals` are its own inputs.
+    `once`: the program runs it here, once, so that it may change what was made inside before."""
     state = machine.state
     outer, inner = state.builder, GraphBuilder(name, state.environment)
     inner._next = outer._next
@@ -131,7 +133,7 @@ def captured_part(
     state.effects.drop_undone(effects)
     changed = any(f.storage.version != v for f, v in zip(state.fakes, versions, strict=False))
     if (
-        older
+        (older and not once)
         or len(state.effects.items) != effects
         or changed
         or any(f.storage.version for f in formals)

@@ -149,7 +149,7 @@ class _Call:
             inner[:] = extra
             return [value.fake for value in self.outputs] + extra
 
-        part = captured_part(machine, "forward", first)
+        part = captured_part(machine, "forward", first, once=True)
         count = len(self.outputs)
         fixed = tuple(place for place, value in enumerate(self.outputs) if self._is_fixed(value))
         if not ctx.materializes and count - len(fixed) > 1:

@@ -57,7 +57,7 @@ class _Applied:
         formals = [fresh(leaf, shape, leaf.dtype.is_floating_point) for leaf, shape in pairs]
         if any(not isinstance(size, int) for shape in shapes for size in shape):
             machine.stop("unknown-operation", "a torch.func transform of symbolic sizes")
-        part = captured_part(machine, "function", lambda: self._run(formals), formals)
+        part = captured_part(machine, "function", lambda: self._run(formals), formals, once=True)
         given = {id(formal): leaf for formal, leaf in zip(formals, self.leaves, strict=True)}
         self.shows = [given.get(id(base), base) for base in part.shows]
         ops = [lookup(node.op) for node in part.nodes]

@@ -149,7 +149,7 @@ def hooks_with_keywords():
     return fn, (X.clone(),), lambda: None
 
 
-@program(breaks=True)
+@program
 def hooks_made_inside():
     net = made(nn.Linear, 3, 3)
 
