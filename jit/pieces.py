@@ -93,6 +93,7 @@ def go_on(piece: Piece, values: tuple) -> Any:
                     raise
                 failure = error
             if failure is not None:
+                assert caught is not None
                 values = caught.values(values, (failure,))
                 failure = None  # its traceback holds this frame: a circle
                 return family.at(caught.place).fn(*values)

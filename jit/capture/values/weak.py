@@ -80,6 +80,7 @@ class OutsideReference(Value):
         return machine.wrap(self.object(), ReferentSource(self.source))
 
     def emit(self, emitter: Emitter) -> str:
+        assert self.source is not None
         return emitter.fetch(self.source)
 
 
