@@ -242,6 +242,12 @@ def _infer_hash(self, dim, keepdim, mode):
             "Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "
             "dim with the 'dim' argument.",
         )
+    for each in normalize_dims(dim, self.ndim) if dim else ():
+        if self.ndim and isinstance(self.shape[each], int) and self.shape[each] == 0:
+            raise IndexOutOfRange(
+                f"hash_tensor({describe_value(self)}, dim={dim})",
+                f"Expected reduction dim {each} to have non-zero size.",
+            )
     return infer_reduction(self, dim or None, keepdim, dtypes.uint64)
 
 

@@ -83,7 +83,11 @@ def _hash(op) -> list[Sample]:
     found = [call(t((2, 3, 4), d, grad=False)) for d in ("f32", "f64", "f16", "bf16")]
     found += [call(t((3, 4), d), dim) for d in ("i64", "u8", "bool") for dim in (0, (0, 1), -1)]
     found += [call(t((2, 3), "i32"), 1, keepdim=True), call(t((), "f32", grad=False))]
-    found += [call(of([NAN, -0.0, -1.0], grad=False)), call(t((0, 2), "i64"), 1)]
+    found += [
+        call(of([NAN, -0.0, -1.0], grad=False)),
+        call(t((0, 2), "i64"), 1),
+        refused(t((0, 2), "i64"), 0),
+    ]
     return [*found, refused(t((0,), "i64")), refused(t((2,), "i64"), mode=1)]
 
 
