@@ -22,7 +22,7 @@ class Strict(dict):
 
 
 class Numbers(list):
-    __setattr__ = list.insert
+    __setattr__ = list.insert  # type: ignore[misc, assignment]
     __delattr__ = list.remove
 
 
@@ -124,7 +124,8 @@ def answers_of_a_metaclass(x):
     found = [*Odd], list(Odd), len(Odd), bool(Odd), not Odd, 1 in Odd, 2 in Odd, Odd["k"], max(Odd)
     more = list(reversed(Odd)), sum(Odd), dict(zip(Odd, Odd, strict=True)), [v for v in Odd]  # noqa: C416
     first, second = Odd
-    return x * first + second, found, more, "yes" if Odd else "no", list(Meta.asked)
+    chosen = "yes" if Odd else "no"  # type: ignore[truthy-function]
+    return x * first + second, found, more, chosen, list(Meta.asked)
 
 
 @program
