@@ -257,7 +257,8 @@ class _BackwardHooks:
         """What reaches the outputs; pre hooks may replace it; without inputs the hooks run now."""
         for hook in self.before:
             grads = _replaced(hook(self.module, grads), grads, "pre hook", "grad_output")
-        self.of_outputs = grads
+        if self.after:
+            self.of_outputs = grads
         if self.without_inputs:  # nothing will arrive at the inputs: the hooks run now
             if self.after:
                 warnings.warn(

@@ -302,6 +302,20 @@ def training_step():
 
 
 @program
+def hooks_of_backward_in_a_step():
+    net = made(nn.Linear, 3, 3)
+    net.register_full_backward_pre_hook(lambda module, grads: tuple(grad * 2 for grad in grads))
+
+    def fn(x):
+        net.zero_grad()
+        loss = (net(x) * x).sum()
+        loss.backward()
+        return loss.detach()
+
+    return fn, (X.clone(),), lambda: [p.grad for p in net.parameters()]
+
+
+@program
 def functional_forms():
     net = made(nn.Linear, 3, 3)
 
@@ -314,6 +328,23 @@ def functional_forms():
         )
 
     return fn, (X.clone(),), lambda: None
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_hooks_of_a_backward_from_outside(backend):
+    net = made(nn.Linear, 3, 3)
+    net.register_full_backward_pre_hook(lambda module, grads: tuple(grad * 2 for grad in grads))
+
+    def fn(x):
+        return (net(x) * x).sum()
+
+    found = []
+    for function in (fn, torch.compile(fn, backend=backend, fullgraph=True)):
+        net.zero_grad()
+        leaf = X.clone().requires_grad_()
+        function(leaf).backward()
+        found.append([each.grad.tolist() for each in (leaf, *net.parameters())])
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
