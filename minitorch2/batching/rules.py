@@ -76,6 +76,14 @@ def reduction(mode: VmapMode, row: Any, args: tuple) -> Any:
     return call(row, (hidden, tuple(each + 1 for each in dims), *args[2:]))
 
 
+def joined(mode: VmapMode, row: Any, args: tuple) -> Any:
+    """A reduction; one over all dimensions of a sample without elements is refused, as unmapped."""
+    self, dim, *rest = args
+    if not dim and 0 in self.layout.shape:
+        return call(row, (self.value, None, *rest))
+    return reduction(mode, row, args)
+
+
 def _place_of_extreme(row: Any, hidden: Tensor, ndim: int, args: tuple) -> Any:
     dim, keepdim = args[1], args[2]
     if dim is not None and ndim:
@@ -166,3 +174,4 @@ BY_KIND[LIBRARY] = moved
 BY_KIND[COMPOSITE] = moved  # those with derivatives of their own
 for _name in ("as_strided_scatter", "as_strided_add", "isin", "histc"):
     OWN[_name] = loop
+OWN["hash_tensor"] = joined
