@@ -55,7 +55,8 @@ ROWS = (
     ),
     Row(
         "gradient-machinery",
-        "The call reaches into autograd (hooks, grad_fn) while it is captured.",
+        "The call reaches into autograd (retain_grad, what is in a grad_fn, hooks on used "
+        "tensors) while it is captured.",
         ("Do it outside of the compiled function.",),
     ),
     Row(
@@ -169,8 +170,9 @@ ROWS = (
     ),
     Row(
         "random-generator",
-        "The state of this generator is handed out, or taken from somewhere, while it is captured.",
-        ("Seed it (manual_seed) and draw from it; both are captured.",),
+        "The state of a generator is handed out or taken from somewhere, or its numbers are those "
+        "of Python or numpy.",
+        ("Seed a torch.Generator (manual_seed) and draw from it; both are captured.",),
     ),
     Row(
         "iterator-argument",

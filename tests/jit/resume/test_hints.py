@@ -6,6 +6,7 @@ import gc
 import itertools
 import sys
 import types
+import weakref
 
 import pytest
 
@@ -46,13 +47,12 @@ def returns_loss(x):
     return (x * x).sum()
 
 
-def hooks(x):
-    y = x * 2
-    y.register_hook(lambda grad: grad)
-    return y
+def keeps_gradient(x):
+    x.retain_grad()
+    return x * 2
 
 
-def no_hooks(x):
+def doubled(x):
     return x * 2
 
 
@@ -69,15 +69,19 @@ def native_outside(x, enabled):
     return x * 2 if enabled else x
 
 
-class Scaling(type):
-    """A metaclass that is handed every class it makes."""
+class Stands:
+    """A base that says itself what it stands for."""
 
-    def __init__(cls, name, bases, names):
-        cls.scale = 2
+    def __mro_entries__(self, bases):
+        return (Scaled,)
+
+
+class Scaled:
+    scale = 2
 
 
 def class_inside(x):
-    class Local(metaclass=Scaling):
+    class Local(Stands()):
         pass
 
     return x * Local.scale
@@ -91,10 +95,8 @@ def runs_module_code(x):
     return x * 2
 
 
-class Outside:
+class Outside(Stands()):
     """The same, outside."""
-
-    scale = 2
 
 
 def class_outside(x):
@@ -165,12 +167,33 @@ def body(x):
     return x + 1
 
 
-def own_generator(x, generator):
+def takes_state(x, generator):
+    generator.set_state(torch.Generator().manual_seed(1).get_state())
     return x + torch.rand(3, generator=generator)
 
 
-def seeded():
-    return x(), torch.Generator().manual_seed(1)
+def takes_seed(x, generator):
+    generator.manual_seed(1)
+    return x + torch.rand(3, generator=generator)
+
+
+def generator():
+    return x(), torch.Generator()
+
+
+class Named:
+    """An object that can be referred to weakly."""
+
+
+def asks_late(x, counts, reference):
+    counts["calls"] = reference()
+    return x * (reference() is not None)
+
+
+def asks_once(x, counts, reference):
+    held = reference()
+    counts["calls"] = held
+    return x * (held is not None)
 
 
 def walks(x, steps):
@@ -235,8 +258,21 @@ def no_leaf():
     return (x().requires_grad_() * 2,)
 
 
+def gradient_kept():
+    (made,) = no_leaf()
+    made.retain_grad()
+    return (made,)
+
+
 def with_(*more):
     return lambda: (x(), *(one() if callable(one) else one for one in more))
+
+
+NAMED = Named()
+
+
+def referred():
+    return x(), {}, weakref.ref(NAMED)
 
 
 NUMBERS = array.array("d", [1, 2])
@@ -245,19 +281,20 @@ PAIRS = {
     "data-dependent": ((item, with_()), (item_kept, with_())),
     "tensor-branch": ((branch, with_()), (branch_as_where, with_())),
     "backward": ((starts_backward, no_leaf), (returns_loss, no_leaf)),
-    "gradient-machinery": ((hooks, no_leaf), (no_hooks, no_leaf)),
-    "input-output": ((talks, with_()), (no_hooks, with_())),
+    "gradient-machinery": ((keeps_gradient, no_leaf), (doubled, gradient_kept)),
+    "input-output": ((talks, with_()), (doubled, with_())),
     "unknown-call": ((native, with_()), (native_outside, with_(True))),
     "unknown-object": ((length, with_(NUMBERS)), (length, with_([1, 2]))),
     "unknown-attribute": ((typecode, with_(NUMBERS)), (times, with_(len(NUMBERS.typecode)))),
     "unknown-operation": ((address, with_()), (no_address, with_())),
-    "unhandled-opcode": ((runs_module_code, with_()), (no_hooks, with_())),
+    "unhandled-opcode": ((runs_module_code, with_()), (doubled, with_())),
     "class-statement": ((class_inside, with_()), (class_outside, with_())),
-    "generator": ((coroutine, with_()), (no_hooks, with_())),
+    "generator": ((coroutine, with_()), (doubled, with_())),
     "aliased-inputs": ((writes, shared), (writes, apart)),
     "may-fail": ((may_fail, with_()), (cannot_fail, with_())),
     "too-long": ((too_long, with_()), (body, with_())),
-    "random-generator": ((own_generator, seeded), (no_hooks, with_())),
+    "random-generator": ((takes_state, generator), (takes_seed, generator)),
+    "weak-reference": ((asks_late, referred), (asks_once, referred)),
     "iterator-argument": ((walks, with_(lambda: (n for n in [1, 2]))), (walks, with_([1, 2]))),
     "made-by-python": ((lives_on, with_()), (listed, with_())),
     "lifetime": ((made_inside, with_()), (made_outside, with_(Owner()))),
