@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from minitorch2 import dispatch
 from minitorch2.errors import Mt2Error, OperationError
-from minitorch2.jit.capture import binding, protocols, wrapping
+from minitorch2.jit.capture import binding, protocols, texts, wrapping
 from minitorch2.jit.capture.gradients import capture_backward
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.handlers import HANDLERS, RETURNED, YIELDED
@@ -475,6 +475,10 @@ class Machine(Inputs, Leaves, Members):
         if isinstance(value, TupleValue):
             return TupleValue([self.number(item) for item in value.values], value.cls)
         return value
+
+    def filled_in(self, fill: Callable, args: Arguments, kwargs: Keywords) -> Value:
+        """What `str.format` or `%` makes of values."""
+        return texts.filled_in(self, fill, args, kwargs)
 
     def equal(self, left: Value, right: Value) -> bool:
         """`left == right` as containers ask it."""

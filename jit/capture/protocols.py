@@ -57,7 +57,7 @@ def binary(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
         if found is not None:
             return found
     if symbol == "%" and left.python_type() is str:
-        right = machine.number(right)
+        return machine.filled_in(function, [left, right], {})
     try:
         plain = [left.lower(machine), right.lower(machine)]
     except NotKnown:
@@ -311,6 +311,8 @@ def text_of(machine: Machine, value: Value, how: Callable[..., str], spec: str =
         if name is not None:
             given: list[Value] = [Constant(spec)] if name == "__format__" else []
             text = machine.call(machine.class_attribute(value, name), given, {})
+            if how is ascii:
+                return machine.run_python(_to_ascii, [text], {})
             plain = how is not format or name == "__format__"
             return text if plain else machine.run_python(lambda it: format(it, spec), [text], {})
         if isinstance(value, ExceptionValue) and issubclass(value.cls, BaseExceptionGroup):
@@ -320,7 +322,7 @@ def text_of(machine: Machine, value: Value, how: Callable[..., str], spec: str =
         owner = machine.class_lookup(value.cls, "__format__")
         if how is format and owner is not None and owner[0] is not object:
             return machine.call(machine.get_attribute(value, "__format__"), [Constant(spec)], {})
-        if how is not repr:
+        if how not in (repr, ascii):
             owner = machine.class_lookup(value.cls, "__str__")
             if owner is not None and owner[0] is not object:
                 found = value.special(machine, "__str__")
@@ -328,7 +330,10 @@ def text_of(machine: Machine, value: Value, how: Callable[..., str], spec: str =
             found = _repr(machine, value)
         if found is None:
             machine.stop("unknown-operation", f"the text of a {value.cls.__name__}, an address")
-        return found if how is not format else machine.run_python(format, [found], {})
+        if how is format and spec:
+            refused = f"unsupported format string passed to {value.cls.__name__}.__format__"
+            machine.type_error(refused)
+        return found if how is not ascii else machine.run_python(_to_ascii, [found], {})
     if isinstance(value, CONTAINERS) and not (how is format and spec):
         text = _container_text(machine, value)
         return text if how is not ascii else machine.run_python(_to_ascii, [text], {})

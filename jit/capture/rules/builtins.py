@@ -136,13 +136,18 @@ def run_or_refuse(machine: Machine, function: Any, args: Arguments, kwargs: Keyw
     return machine.run_python(function, whole, kwargs)
 
 
-for _function in (abs, round, divmod, pow, bin, oct, hex, chr, ord, ascii):
+for _function in (abs, round, divmod, pow, bin, oct, hex, chr, ord):
     RULES[_function] = _numeric(_function, f"__{_function.__name__}__")
 
 
 @rule(repr)
 def _repr(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     return protocols.text_of(machine, args[0], repr)
+
+
+@rule(ascii)
+def _ascii(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    return protocols.text_of(machine, args[0], ascii)
 
 
 @rule(format)

@@ -115,7 +115,10 @@ class Constant(Value):
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
         """Run on the object itself, which is immutable."""
-        if type(self.value) is str:  # the text of a size is the text of a number
+        if type(self.value) is str:
+            if name in ("format", "format_map"):
+                return machine.filled_in(getattr(self.value, name), args, kwargs)
+            # The text of a size is the text of a number.
             args = [machine.number(argument) for argument in args]
             kwargs = {key: machine.number(value) for key, value in kwargs.items()}
         if name == "join" and type(self.value) is str and len(args) == 1:

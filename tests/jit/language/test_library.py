@@ -51,7 +51,8 @@ class Numbered:
 
 
 LIBRARY = r"""
-torch.finfo(x.dtype).min, torch.finfo(torch.bfloat16).eps, torch.iinfo(torch.int16).max, np.iinfo("i4").min
+torch.finfo(x.dtype).min, torch.finfo(torch.bfloat16).eps, torch.iinfo(torch.int16).max,
+    np.iinfo("i4").min
 list(itertools.chain([1], (2,), "a")), list(itertools.chain.from_iterable([[1], [2]]))
 list(itertools.islice(items, 2)), list(itertools.islice(items, 1, None)),
     list(itertools.islice(itertools.count(), 3, 9, 2))

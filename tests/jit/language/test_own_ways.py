@@ -122,7 +122,8 @@ def native_methods_in_their_places(x):
 def answers_of_a_metaclass(x):
     Meta.asked.clear()
     found = [*Odd], list(Odd), len(Odd), bool(Odd), not Odd, 1 in Odd, 2 in Odd, Odd["k"], max(Odd)
-    more = list(reversed(Odd)), sum(Odd), dict(zip(Odd, Odd, strict=True)), [v for v in Odd]  # noqa: C416
+    every = [v for v in Odd]  # noqa: C416
+    more = list(reversed(Odd)), sum(Odd), dict(zip(Odd, Odd, strict=True)), every
     first, second = Odd
     chosen = "yes" if Odd else "no"  # type: ignore[truthy-function]
     return x * first + second, found, more, chosen, list(Meta.asked)

@@ -37,6 +37,27 @@ class Shown(typing.NamedTuple):
         return f"F{spec}"
 
 
+class Loud(list):
+    def __repr__(self):
+        return "L\u00e9!"
+
+
+class Counted(int):
+    def __str__(self):
+        return "counted"
+
+
+class Spoken:
+    def __init__(self):
+        self.parts = [1, Named(2)]
+
+    def __str__(self):
+        return "spoken"
+
+    def __format__(self, spec):
+        return "by " + spec
+
+
 class Told(Exception):
     def __str__(self):
         return "told " + str(self.args)
@@ -111,9 +132,24 @@ class Mine(torch.Tensor):
         return self * 2
 
 
+FILLED, KEYED, NUMBER = "%s|%r", "%(k)s", "%d"
 LINES = r"""
 str(Named(1)), repr(Named(2)), f"{Named(1)}", f"{Named(1)!r:>5}", str([Named(1)]),
     "%s" % (Named(3),), "{}".format(Named(3))
+FILLED % (Loud([1]), Named(3)), FILLED % ([Named(1)], {"a": Loud()}),
+    "{} {!r}".format(Loud([1]), Loud())
+"{0.a} {0!r} {0!s:>4} {0[0]}".format(Named(7)), "{0.parts[1]} {0:x} {0}".format(Spoken())
+"{x} {y}".format(x=Named(1), y=[Named(2)]), "{k}".format_map({"k": Named(4)}), KEYED % {"k": Named(4)}
+"%d %s %5.1f %x" % (Counted(3), Counted(3), Counted(3), Counted(30)), "{:03d}".format(Counted(4))
+ascii(Named(1)), ascii([Loud()]), ascii(Loud()), f"{Loud()!a}", ascii("\u00e9")
+"{:>4}".format(Named(1))
+f"{Named(1):>4}"
+NUMBER % (Spoken(),)
+FILLED % (1,)
+FILLED % Loud([1, 2])
+KEYED % {"other": Named(4)}
+"{0.missing}".format(Named(1))
+"{} {}".format(Named(1))
 str(Shown(1)), repr(Shown(2)), f"{Shown(1):q}", str([Shown(1)])
 str(Told(1)), repr(Told(1)), f"{Told(2)}", f"{Told(2)!s:>12}"
 Options(a=1), Options(), {"a": 1} == Options(a=1), type(Options()) is dict
