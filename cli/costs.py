@@ -75,7 +75,7 @@ def _sum(rows: Sequence[Row]) -> Row:
 
 
 def write_memory(page: Page, facts: Row) -> None:
-    """From which step to which each value has memory, and the sums."""
+    """From which step to which each value has memory, and the sums where those are told."""
     rows = facts["values"]
     if rows:
         head = ("", "user lines", "bytes", "from", "to", "memory of", "at the peak")
@@ -85,6 +85,8 @@ def write_memory(page: Page, facts: Row) -> None:
         told = [(each["value"], each["step"], each["copied"] or "") for each in facts["writes"]]
         columns(page, ("inputs written", "by", "a copy of"), told)
         page.blank()
+    if "sum" not in facts:
+        return
     total, peak, blocks = (short(facts[name], "B") for name in ("sum", "peak", "blocks"))
     sizes = ", ".join(f"{name} = {size}" for name, size in facts["examples"].items())
     page.write(f"{many(len(rows), 'value')} of {total} together; at most {peak} at once"

@@ -85,6 +85,7 @@ class Cut:
             "alert": self.alert,
             "costs": self.rows,
             "launches": self.rows,
+            "memory": self.memory,
         }
         cut = by_form.get(form, self.blocks)(record, context)
         return [cut] if cut.text.strip() else []
@@ -129,6 +130,12 @@ class Cut:
             if name in ("costs", "kernels")
         }
         return replace(record, text="\n".join(lines), facts=facts | _graph_of(record))
+
+    def memory(self, record: Record, context: bodies.Context) -> Record:
+        """The values that the place makes; the sums are those of all values and left out."""
+        rows = [row for row in record.facts["values"] if self.place in row["lines"]]
+        lines = [line for line in record.text.split("\n") if self.is_here(line)]
+        return replace(record, text="\n".join(lines), facts={"values": rows, "writes": []})
 
     def partition(self, record: Record, context: bodies.Context) -> Record:
         """The nodes of each half, and the saved values that they made."""

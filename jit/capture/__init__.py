@@ -18,6 +18,7 @@ Reading order:
 - members: attributes of classes and instances
 - symbols: operators, their functions and special methods
 - protocols: operators, comparisons, keys
+- texts: str.format and % over values
 - specials: special methods of native classes, by name
 - binding: arguments to parameters
 - rules: calls that are not inlined

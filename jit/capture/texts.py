@@ -1,8 +1,9 @@
 """`str.format` and `%` over values: each operand's text is what the captured program says it is.
 
-In: a native function that fills texts in, and values. Out: the text, as a value. The native function
-is given stand-ins in place of instances and containers; whatever it asks of one (its text, a format,
-an attribute, an item, a number) is asked of the value, so that methods of the program's own count.
+In: a native function that fills texts in, and values. Out: the text, as a value. The native
+function is given stand-ins in place of instances and containers; whatever it asks of one (its text,
+a format, an attribute, an item, a number) is asked of the value, so that methods of the program's
+own count.
 
 Source: Python documentation, "Format String Syntax" and "printf-style String Formatting".
 """

@@ -81,13 +81,8 @@ def _quiet_root(bases: tuple) -> type:
 
 
 def quiet_class(native: Any, kind: type, name: str, bases: tuple, names: dict[str, Any]) -> type:
-    """`native.__new__(kind, name, bases, names)` without a call of `__init_subclass__`.
-
-    >>> class Loud:
-    ...     def __init_subclass__(cls): print("heard")
-    >>> quiet_class(type, type, "Small", (Loud,), {}).__bases__ == (Loud,)
-    True
-    """
+    """`native.__new__(kind, name, bases, names)` without a call of the `__init_subclass__` that a
+    program wrote: capture runs that itself."""
     told = any(_is_own(getattr(base, "__init_subclass__", None)) for base in bases)
     if not told:
         made = native.__new__(kind, name, bases, names)

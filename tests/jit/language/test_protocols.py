@@ -139,7 +139,8 @@ str(Named(1)), repr(Named(2)), f"{Named(1)}", f"{Named(1)!r:>5}", str([Named(1)]
 FILLED % (Loud([1]), Named(3)), FILLED % ([Named(1)], {"a": Loud()}),
     "{} {!r}".format(Loud([1]), Loud())
 "{0.a} {0!r} {0!s:>4} {0[0]}".format(Named(7)), "{0.parts[1]} {0:x} {0}".format(Spoken())
-"{x} {y}".format(x=Named(1), y=[Named(2)]), "{k}".format_map({"k": Named(4)}), KEYED % {"k": Named(4)}
+"{x} {y}".format(x=Named(1), y=[Named(2)]), "{k}".format_map({"k": Named(4)}),
+    KEYED % {"k": Named(4)}
 "%d %s %5.1f %x" % (Counted(3), Counted(3), Counted(3), Counted(30)), "{:03d}".format(Counted(4))
 ascii(Named(1)), ascii([Loud()]), ascii(Loud()), f"{Loud()!a}", ascii("\u00e9")
 "{:>4}".format(Named(1))

@@ -95,7 +95,7 @@ def runs_module_code(x):
     return x * 2
 
 
-class Outside(Stands()):
+class Outside(Stands()):  # type: ignore[misc]
     """The same, outside."""
 
 
