@@ -90,8 +90,16 @@ def _over_all(s, q):
         slopes = [k * term / order for k, term in enumerate(terms)][1:]
         padded = [*slopes, nothing, nothing]
         terms = [one + two for one, two in zip(padded, [nothing, nothing, *slopes], strict=True)]
-    cotangent = 1 / numpy.tan(math.pi * (q - numpy.rint(q)))
-    return math.pi**s * numpy.polynomial.polynomial.polyval(cotangent, list(map(float, terms)))
+    factors = list(map(float, terms))
+    return math.pi**s * numpy.polynomial.polynomial.polyval(_cotangent(q), factors)
+
+
+def _cotangent(q):
+    """cot(pi q), exactly 0 halfway between whole numbers, and right in every digit beside it."""
+    part = q - numpy.rint(q)
+    steep = numpy.abs(part) < 0.25
+    far = numpy.copysign(numpy.tan(math.pi * (0.5 - numpy.abs(part))), part)
+    return numpy.where(steep, 1 / numpy.tan(math.pi * numpy.where(steep, part, 0.25)), far)
 
 
 def _hurwitz_above(s, q):
@@ -125,8 +133,8 @@ def _digamma(x):
     found, power = numpy.log(y) - 0.5 / y + shift, 1 / (y * y)
     for k, bernoulli in enumerate(_BERNOULLI, 1):
         found -= bernoulli / (2 * k) * power**k
-    part = numpy.where(low, x, 0.25) - numpy.floor(numpy.where(low, x, 0.25))
-    found = numpy.where(low, found - math.pi / numpy.tan(math.pi * part), found)
+    mirrored = found - math.pi * _cotangent(numpy.where(low, x, 0.25))
+    found = numpy.where(low, mirrored, found)
     return numpy.where(pole, numpy.where(x == 0, -numpy.copysign(math.inf, x), math.nan), found)
 
 

@@ -2,6 +2,7 @@
 
 import math
 from decimal import Decimal, localcontext
+from fractions import Fraction
 
 import pytest
 
@@ -94,6 +95,35 @@ def test_polygamma_far_below_zero_takes_no_longer(order: int) -> None:
     poles = f64([-0.0, -3.0, -1e17, -math.inf])
     sign = (-1) ** (order + 1)
     assert (torch.polygamma(order, poles) * sign).tolist() == [math.inf] * 4
+
+
+def polygamma(order: int, x: float) -> float:
+    """The sum of its definition in whole fractions, what is beyond 60 by Euler and Maclaurin."""
+    power, start = order + 1, Fraction(x)
+    begin = start + max(0, math.ceil(60 - x))
+    total = Fraction(0)
+    while start < begin:
+        total += 1 / start**power
+        start += 1
+    total += begin ** (1 - power) / (power - 1) + begin**-power / 2
+    rise = power
+    bernoulli = [(1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730), (7, 6), (-3617, 510)]
+    for k, (above, below) in enumerate(bernoulli, 1):
+        total += (
+            Fraction(above, below) / math.factorial(2 * k) * rise * begin ** (1 - power - 2 * k)
+        )
+        rise *= (power + 2 * k - 1) * (power + 2 * k)
+    return float((-1) ** power * math.factorial(order) * total)
+
+
+@pytest.mark.parametrize("order", [2, 3, 4, 7, 10, 12, 16])
+@pytest.mark.parametrize("place", [-0.5, -1.5, -3.5, -5.5, -10.5, -20.5])
+def test_polygamma_between_its_poles_is_its_sum(order: int, place: float) -> None:
+    """Also halfway, where what the poles to the left and to the right add up to is nothing."""
+    places = [place + beside for beside in (0, 2.0**-40, -(2.0**-20), 0.01, -0.1, 0.2, 0.375)]
+    for x, value in zip(places, torch.polygamma(order, f64(places)).tolist(), strict=True):
+        small = abs(polygamma(order, x) - polygamma(order, math.nextafter(x, 0)))
+        assert value == pytest.approx(polygamma(order, x), rel=1e-12, abs=8 * small)
 
 
 def test_out_is_written() -> None:
