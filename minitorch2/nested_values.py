@@ -11,13 +11,14 @@ Source: torch.tensor, whose refusals are said in its words.
 """
 
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy
 
 from minitorch2 import dtypes
 from minitorch2.backends.quiet import restore, silence
-from minitorch2.errors import ArgumentTypeError, ArgumentValueError, OperationError
+from minitorch2.errors import ArgumentTypeError, ArgumentValueError, NumberTooLarge, OperationError
 from minitorch2.ops.conversions import converted
 from minitorch2.tensors import Tensor
 
@@ -43,23 +44,22 @@ def array_of(data: Any, wanted: dtypes.dtype | None) -> numpy.ndarray:
 
 def _of_values(data: Any, wanted: dtypes.dtype | None) -> tuple[numpy.ndarray, dtypes.dtype | None]:
     """The elements of nested Python values, and the dtype they are to have, if another."""
-    typed: set[dtypes.dtype | type] = set()
-    data = _plain(data, typed)
+    found: set[dtypes.dtype | type] = set()
+    data = _plain(data, found)
+    typed = {each if isinstance(each, dtypes.dtype) else _kind(each) for each in found}
     long = wanted is dtypes.uint64 and typed <= {bool, int}  # some are too large for int64
     try:
         array = numpy.array(data, numpy.uint64 if long else None)
-    except OverflowError as problem:
-        raise _no_elements(data) from problem
+    except (OverflowError, TypeError) as problem:
+        raise _no_elements(data, wanted) from problem
     except ValueError as problem:
         array = _uneven(data, str(problem))
     own = any(isinstance(each, dtypes.dtype) for each in typed)
-    kinds = "Ou" if float in typed else "Ouf"  # of arrays of plain numbers with long integers
-    plain = array.size and not long and typed <= {bool, int, float}
-    if plain and array.dtype.kind in kinds:
-        whole = float not in typed if wanted is None else wanted.category == dtypes.INTEGER
-        array = _of_long_integers(data, whole)
+    numbers = all(isinstance(each, dtypes.dtype) or each in _NUMBERS for each in typed)
+    if array.size and numbers and not long and array.dtype.kind in "Ouf":
+        array = _with_long_integers(data, array, typed, wanted)
     if array.dtype.kind not in "biufc":
-        raise _no_elements(data)
+        raise _no_elements(data, wanted)
     if wanted is not None:
         _check_held(array, wanted)
     elif own:
@@ -94,26 +94,46 @@ def _uneven(data: Any, problem: str) -> numpy.ndarray:
     raise ArgumentValueError("tensor(nested lists)", problem, "make all rows the same length")
 
 
-def _first_leaf(data: Any) -> Any:
-    while isinstance(data, list) and data:
-        data = data[0]
-    return data
+def _leaves(data: Any) -> Iterator[Any]:
+    if not isinstance(data, list):
+        yield data
+        return
+    for part in data:
+        yield from _leaves(part)
 
 
-def _no_elements(data: Any) -> Exception:
+def _no_elements(data: Any, wanted: dtypes.dtype | None) -> Exception:
     """The error for what no dtype holds: texts, objects, whole numbers of more than 64 bits."""
-    asked, fix = (
-        f"tensor({type(data).__name__})",
-        "give numbers, lists of numbers, or arrays",
-    )
-    leaf = _first_leaf(data)
-    if isinstance(leaf, int):
-        return ArgumentValueError(asked, "Overflow when unpacking long long", "use floats")
-    if isinstance(data, str):
-        return ArgumentTypeError(asked, "new(): invalid data type 'str'", fix)
-    if isinstance(leaf, str):
+    asked = f"tensor({type(data).__name__}{'' if wanted is None else f', dtype={wanted}'})"
+    fix = "give numbers, lists of numbers, or arrays"
+    leaves = list(_leaves(data))
+    strange = [
+        each
+        for each in leaves
+        if _kind(type(each)) not in _NUMBERS and not isinstance(each, numpy.generic | numpy.ndarray)
+    ]
+    if not strange:
+        return _too_long(asked, leaves, wanted)
+    leaf, kind = strange[0], type(strange[0]).__name__
+    if isinstance(leaf, str) and isinstance(data, list) and leaf is leaves[0]:
         return ArgumentValueError(asked, "too many dimensions 'str'", fix)
-    return OperationError(asked, f"Could not infer dtype of {type(leaf).__name__}", fix)
+    if wanted is not None and not isinstance(data, str):
+        whole = wanted.category == dtypes.INTEGER
+        wrong = f"'{kind}' object cannot be interpreted as an integer"
+        return ArgumentTypeError(asked, wrong if whole else f"must be real number, not {kind}", fix)
+    if isinstance(leaf, str):
+        return ArgumentTypeError(asked, "new(): invalid data type 'str'", fix)
+    return OperationError(asked, f"Could not infer dtype of {kind}", fix)
+
+
+def _too_long(asked: str, leaves: list[Any], wanted: dtypes.dtype | None) -> Exception:
+    """The error for whole numbers that 64 bits do not hold."""
+    if wanted is not dtypes.uint64:
+        return ArgumentValueError(asked, "Overflow when unpacking long long", "use floats")
+    if next(each for each in leaves if not 0 <= each < 2**64) < 0:
+        fix = "give numbers from 0 on, or convert: torch.tensor(data).to(torch.uint64)"
+        return NumberTooLarge(asked, "can't convert negative int to unsigned", fix)
+    return NumberTooLarge(asked, "int too big to convert", "use floats")
 
 
 def _check_held(array: numpy.ndarray, wanted: dtypes.dtype) -> None:
@@ -131,22 +151,52 @@ def _check_held(array: numpy.ndarray, wanted: dtypes.dtype) -> None:
     if wanted.category != dtypes.INTEGER or not array.size or array.dtype.kind == "b":
         return
     for value in (array.min().item(), array.max().item()):
-        if not dtypes.can_hold(wanted, value):
-            raise OperationError(
-                f"tensor({value}, dtype={wanted})",
-                f"value cannot be converted to type {wanted.name} without overflow",
-                "use a wider dtype",
-            )
+        _check_one_held(value, wanted)
 
 
-def _of_long_integers(data: Any, whole: bool) -> numpy.ndarray:
-    """Integers that int64 does not hold: as floats, unless whole numbers are wanted."""
-    if whole:
-        raise _no_elements(data)
-    try:
-        return numpy.array(data, numpy.float64)
-    except (TypeError, ValueError, OverflowError) as problem:
-        raise _no_elements(data) from problem
+def _check_one_held(value: Any, wanted: dtypes.dtype) -> None:
+    if not dtypes.can_hold(wanted, value):
+        raise OperationError(
+            f"tensor({value}, dtype={wanted})",
+            f"value cannot be converted to type {wanted.name} without overflow",
+            "use a wider dtype",
+        )
+
+
+def _with_long_integers(
+    data: Any, array: numpy.ndarray, typed: set, wanted: dtypes.dtype | None
+) -> numpy.ndarray:
+    """The array, with whole numbers that float64 or int64 lacks as what is wanted takes them."""
+    parts = [each if isinstance(each, dtypes.dtype) else _DTYPES[each] for each in typed]
+    whole_parts = int in typed or any(each.category == dtypes.INTEGER for each in parts)
+    if not whole_parts or (array.dtype.kind == "u" and int not in typed):
+        return array
+    if wanted is None:
+        whole = functools.reduce(dtypes.promote_types, parts).category <= dtypes.INTEGER
+    else:
+        whole = wanted.category == dtypes.INTEGER
+    if not whole:
+        if array.dtype.kind == "f":
+            return array
+        return numpy.array(data, numpy.complex128 if complex in typed else numpy.float64)
+    if wanted is dtypes.uint64:  # which takes no floats: said where what does not fit is
+        return array
+    values = numpy.array(data, object)
+    numbers = [each.item() if isinstance(each, numpy.generic) else each for each in values.flat]
+    for each in numbers:
+        if isinstance(each, int) and not dtypes.can_hold(dtypes.int64, each):
+            raise _no_elements(data, wanted)
+        _check_one_held(each, wanted or dtypes.int64)
+    return numpy.array(list(map(int, numbers)), numpy.int64).reshape(values.shape)
+
+
+_NUMBERS = (bool, int, float, complex)
+_DTYPES = {bool: dtypes.bool, int: dtypes.int64, float: dtypes.float64, complex: dtypes.complex128}
+
+
+def _kind(leaf: type) -> type:
+    """The type of Python's numbers that a type derives from, or itself."""
+    return next((each for each in _NUMBERS if issubclass(leaf, each)), leaf)
 
 
 def _dtype_of_leaf(leaf: dtypes.dtype | type) -> dtypes.dtype:
