@@ -108,3 +108,28 @@ def test_states_that_fit(program):
         return [list(found.shape), None if last is None else [list(each.shape) for each in last]]
 
     check(sizes)
+
+
+DTYPES = [
+    "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "float16", "bfloat16", "float32",
+    "float8_e4m3fn", "complex64",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DTYPES)
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize(
+    "pool", ["max_pool", "avg_pool", "adaptive_max_pool", "adaptive_avg_pool", "max_pool places"]
+)
+def test_dtypes_of_pools(pool, dims, name):
+    """Each pooling takes the dtypes that torch's kernel is made for, and no other."""
+    kind, _, places = pool.partition(" ")
+
+    def program(t):
+        function = getattr(t.nn.functional, f"{kind}{dims}d")
+        input = (t.arange(2 * 4**dims) % 7).reshape(1, 2, *[4] * dims).to(getattr(t, name))
+        found = function(input, 2, **({"return_indices": True} if places else {}))
+        values = found[0] if places else found
+        return str(values.dtype), values.float() if values.dtype.is_floating_point else values
+
+    check(program)

@@ -12,11 +12,12 @@ Source: torch.nn.functional.
 import math
 from typing import Any
 
-from minitorch2.dtypes import uint8
+from minitorch2.dtypes import dtype, int64
 from minitorch2.errors import OperationError, ShapeError, UnsupportedDtype
 from minitorch2.nn.functional.padding import pad
 from minitorch2.nn.functional.rows import row
 from minitorch2.nn.functional.windows import padded, per_dimension, require_images, views
+from minitorch2.ops.infer import unsupported
 from minitorch2.ranges import arange
 
 _max_pool_row, _cat = row("max_pool"), row("cat")
@@ -71,6 +72,10 @@ def _max_pool(dims: int) -> Any:
         amounts, dilations = per_dimension(padding, dims), per_dimension(dilation, dims)
         _check_windows(padding=amounts, stride=steps, kernel_size=kernel, dilation=dilations)
         require_images(f"max_pool{dims}d", input, dims)
+        alone = dims == 1 and not return_indices
+        takes = input.dtype.letter in ("f" if alone else "if")
+        row_name = "max_pool1d_impl" if alone else f"max_pool{max(dims, 2)}d"
+        _check_dtype(f"max_pool{dims}d", row_name, input.dtype, takes)
         found = _max_pool_row(input, kernel, steps, amounts, dilations, ceil_mode)
         return found if return_indices else found[0]
 
@@ -79,14 +84,19 @@ def _max_pool(dims: int) -> Any:
     return function
 
 
+def _check_dtype(name: str, kernel: str, element: dtype, takes: bool) -> None:
+    """UnsupportedDtype, with the name of torch's kernel, unless the pooling takes the dtype."""
+    if not takes:
+        raise UnsupportedDtype(
+            f"{name} of a tensor of dtype {element}", unsupported(kernel, element), "use x.float()"
+        )
+
+
 def _check_averaged(dims: int, input: Any, kernel: tuple) -> None:
     """An error for what avg_pool does not take: dtypes without a mean, windows over everything."""
     name, element = f"avg_pool{dims}d", input.dtype
-    if element.letter not in "if" or element is uint8:
-        raise UnsupportedDtype(
-            f"{name} of a tensor of dtype {element}", f"\"{name}\" not implemented for "
-            f"'{element.title}'"
-        )  # fmt: skip
+    takes = element.letter == "f" and (dims < 3 or element.itemsize >= 4) or element is int64
+    _check_dtype(name, "avg_pool3d_out_frame" if dims == 3 else "avg_pool2d", element, takes)
     require_images(name, input, dims)
     sizes = input.shape[-dims:]
     if dims == 3 and any(isinstance(n, int) and k > n for n, k in zip(sizes, kernel, strict=True)):
@@ -172,6 +182,8 @@ def _wanted_sizes(name: str, input: Any, output_size: Any, dims: int, sized: int
             "elements of output_size must be greater than or equal to 0",
         )
     require_images(name, input, dims, sized)
+    kernel = name.replace("1d", "2d").replace("3d", "3d_cpu")
+    _check_dtype(name, kernel, input.dtype, input.dtype.letter == "f")
     return found
 
 
