@@ -476,9 +476,8 @@ class Machine(Inputs, Leaves, Members):
             return TupleValue([self.number(item) for item in value.values], value.cls)
         return value
 
-    def filled_in(self, fill: Callable, args: Arguments, kwargs: Keywords) -> Value:
-        """What `str.format` or `%` makes of values."""
-        return texts.filled_in(self, fill, args, kwargs)
+    filled_in = texts.filled_in
+    percent = texts.percent
 
     def equal(self, left: Value, right: Value) -> bool:
         """`left == right` as containers ask it."""

@@ -46,6 +46,10 @@ def binary(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
     """`left symbol right`."""
     left, right = machine.real(left), machine.real(right)
     function, method, reflected = BINARY[symbol]
+    if symbol == "%" and isinstance(left, Constant) and type(left.value) is str:
+        own = machine.class_lookup(right.python_type(), "__rmod__")
+        if not issubclass(right.python_type(), str) or own is None or own[0] is str:
+            return machine.percent(left.value, right)
     if isinstance(left, ObjectValue) or isinstance(right, ObjectValue):
         return _special(machine, symbol, left, right, method, reflected)
     found = float_arithmetic(machine, symbol, function, [left, right])
@@ -56,8 +60,6 @@ def binary(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
         found = found or right.operate(machine, symbol, left, True)
         if found is not None:
             return found
-    if symbol == "%" and left.python_type() is str:
-        return machine.filled_in(function, [left, right], {})
     try:
         plain = [left.lower(machine), right.lower(machine)]
     except NotKnown:

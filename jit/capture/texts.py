@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture import protocols
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, Value
+from minitorch2.jit.capture.values.containers import ContainerObject, native_base
 from minitorch2.jit.capture.values.objects import ObjectValue
 from minitorch2.jit.capture.values.sequences import TupleValue
 from minitorch2.jit.capture.values.tensors import TensorValue
@@ -22,6 +23,11 @@ from minitorch2.jit.capture.values.tensors import TensorValue
 if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
 
+# Numbers that a native function reads from the object itself, past methods of its class.
+OWN_NUMBER: dict[type | None, tuple[str, ...]] = {
+    int: ("__index__", "__int__"),
+    float: ("__float__",),
+}
 NUMBERS = ("__index__", "__int__", "__float__")
 ASKED = (ObjectValue, TensorValue, *protocols.CONTAINERS)
 
@@ -36,6 +42,14 @@ def filled_in(machine: Machine, fill: Callable, args: Arguments, kwargs: Keyword
     return machine.from_python(machine.guarded(lambda: fill(*plain, **named)))
 
 
+def percent(machine: Machine, text: str, value: Value) -> Value:
+    """`text % value`: a tuple of any kind is its items."""
+    whole = value.native if isinstance(value, ContainerObject) else value
+    if isinstance(whole, TupleValue):
+        value = TupleValue(list(whole.values))
+    return filled_in(machine, text.__mod__, [value], {})
+
+
 def worded(machine: Machine, value: Value) -> Any:
     """A value as an object whose texts are those of the captured program."""
     value = machine.number(value)
@@ -46,14 +60,22 @@ def worded(machine: Machine, value: Value) -> Any:
 
 def _stand_in(machine: Machine, value: Value) -> Any:
     """An object of a class of the same name, with those special methods that the value's has."""
+    cls = value.python_type()
 
     def text(how: Callable[..., str], spec: str = "") -> str:
         return machine.real(protocols.text_of(machine, value, how, spec)).known()
+
+    def attribute(self: Any, name: str) -> Any:
+        if name.startswith("__"):  # what a class statement gives stands for no value's own
+            machine.stop("unknown-operation", f"{name} of {value.describe()} in a text")
+        return worded(machine, value.get_attribute(machine, name))
 
     def number(name: str) -> Callable[[Any], Any]:
         def asked(self: Any) -> Any:
             if isinstance(value, TensorValue):
                 machine.stop("data-dependent", "the text of a tensor")
+            if isinstance(value, ContainerObject) and name in OWN_NUMBER.get(native_base(cls), ()):
+                return value.known()
             return worded(machine, machine.call(value.get_attribute(machine, name), [], {}))
 
         return asked
@@ -62,11 +84,10 @@ def _stand_in(machine: Machine, value: Value) -> Any:
         "__str__": lambda self: text(str),
         "__repr__": lambda self: text(repr),
         "__format__": lambda self, spec: text(format, spec),
-        "__getattr__": lambda self, name: worded(machine, value.get_attribute(machine, name)),
+        "__getattribute__": attribute,
     }
-    cls = value.python_type()
     methods |= {name: number(name) for name in NUMBERS if hasattr(cls, name)}
-    if hasattr(cls, "__getitem__"):
+    if hasattr(cls, "__getitem__") and not issubclass(cls, str):
         methods["__getitem__"] = lambda self, key: worded(
             machine, value.get_item(machine, machine.from_python(key))
         )

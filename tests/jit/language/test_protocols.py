@@ -47,6 +47,24 @@ class Counted(int):
         return "counted"
 
 
+class Odd(int):
+    def __int__(self):
+        return 9
+
+    def __float__(self):
+        return 8.0
+
+
+class Worded(str):
+    def __str__(self):
+        return "worded"
+
+
+class Reflected(str):
+    def __rmod__(self, other):
+        return "of " + other
+
+
 class Spoken:
     def __init__(self):
         self.parts = [1, Named(2)]
@@ -132,7 +150,7 @@ class Mine(torch.Tensor):
         return self * 2
 
 
-FILLED, KEYED, NUMBER = "%s|%r", "%(k)s", "%d"
+FILLED, KEYED, NUMBER, ONE, BY = "%s|%r", "%(k)s", "%d", "%s", "%d x %d"
 LINES = r"""
 str(Named(1)), repr(Named(2)), f"{Named(1)}", f"{Named(1)!r:>5}", str([Named(1)]),
     "%s" % (Named(3),), "{}".format(Named(3))
@@ -146,6 +164,13 @@ ascii(Named(1)), ascii([Loud()]), ascii(Loud()), f"{Loud()!a}", ascii("\u00e9")
 "{:>4}".format(Named(1))
 f"{Named(1):>4}"
 NUMBER % (Spoken(),)
+ONE % x.shape
+ONE % x[0].shape, BY % x.shape, ONE % (x.shape,), KEYED % {"k": x.shape}
+ONE % Named(1), ONE % Spoken(), ONE % Worded("q"), "{:>5}|{:<4}".format(Worded("q"), "r")
+"%d %.1f %x" % (Odd(1), Odd(1), Odd(30)), ONE % Reflected("q"), "%*d" % (5, 3), "%c%%" % 65
+"abc" % Worded("q")
+"abc" % [1], "abc" % ()
+"abc" % (1,)
 FILLED % (1,)
 FILLED % Loud([1, 2])
 KEYED % {"other": Named(4)}
@@ -188,6 +213,11 @@ def views_of_an_instance(x):
     except RuntimeError as error:
         found.append(str(error))
     return x, found, type(keys).__name__, str(keys), ("a", 1) in items
+
+
+@program(breaks=True)
+def what_a_class_gives_in_a_format(x):
+    return x, "{0.__class__.__name__} {0.__dict__}".format(Spoken())  # noqa: UP032
 
 
 @program
