@@ -159,7 +159,7 @@ def _not_sizes(name: str, value: Any) -> Exception:
 
 def strided_only(name: str, layout: Any) -> None:
     """OperationError for a layout that keeps some elements only."""
-    if layout is not None and layout is not formats.strided:
+    if layout is not None and layout != formats.strided:
         raise OperationError(
             f"{name}(layout={layout})",
             f"{name} is not implemented for sparse types",

@@ -21,7 +21,7 @@ import numpy
 
 from minitorch2.backends.blas import convolutions, product
 from minitorch2.dispatch import call
-from minitorch2.errors import DtypeError, ShapeError
+from minitorch2.errors import DtypeError, OperationError, ShapeError
 from minitorch2.ops.infer import describe_value
 from minitorch2.ops.table import PRODUCT, Meta, defop, lookup
 
@@ -211,7 +211,9 @@ def _check(asked, input, weight, settings, groups):
             f"expected stride, padding and dilation of {weight.ndim - 2} numbers each",
             "give one number for each dimension of the kernel",
         )
-    if groups <= 0 or weight.shape[0] % groups:
+    if groups <= 0:
+        raise OperationError(asked, "non-positive groups is not supported", "give 1 group or more")
+    if weight.shape[0] % groups:
         raise ShapeError(
             asked,
             "expected weight to be at least 1 at dimension 0 and divisible by groups="

@@ -13,10 +13,23 @@ import numpy
 
 from minitorch2 import dtypes, random
 from minitorch2.dispatch import call, state
-from minitorch2.errors import ArgumentTypeError, ArgumentValueError, DtypeError, OperationError
+from minitorch2.errors import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    DtypeError,
+    OperationError,
+    UnsupportedDtype,
+)
 from minitorch2.layouts import element_count
 from minitorch2.ops.conversions import converted
-from minitorch2.ops.infer import can_be_read, describe_value, held, is_number
+from minitorch2.ops.infer import (
+    can_be_read,
+    describe_value,
+    held,
+    is_number,
+    under_batches,
+    unsupported,
+)
 from minitorch2.ops.table import COMPOSITE, CREATION, RANDOM, Meta, defop, lookup
 
 
@@ -288,23 +301,46 @@ defop(
 )
 
 
-def _bernoulli(self, generator):
-    if can_be_read(self) and not bool(((self >= 0) & (self <= 1)).all()):
+def check_probabilities(name, given):
+    """An error for a tensor that holds no probabilities; unread where it has no elements yet."""
+    if given.dtype.letter != "f":
+        kernel = f"bernoulli_tensor_cpu_{'self' if given.dtype.is_complex else 'p'}_"
+        wrong = unsupported(kernel, given.dtype)
+        raise UnsupportedDtype(f"{name}({describe_value(given)})", wrong, "convert: x.float()")
+    seen = under_batches(given)
+    if can_be_read(seen) and not bool(((seen >= 0) & (seen <= 1)).all()):
         raise OperationError(
-            f"bernoulli({describe_value(self)})",
+            f"{name}({describe_value(given)})",
             "Expected p_in >= 0 && p_in <= 1 to be true, but got false",
             "give probabilities",
         )
-    return (_op("rand", tuple(self.shape), dtypes.float32, None, generator) < self).to(self.dtype)
+
+
+def check_probability(p):
+    """OperationError unless a number is a probability."""
+    if not 0 <= p <= 1:
+        wrong = f"bernoulli_ expects p to be in [0, 1], but got p={p:g}"
+        raise OperationError(f"bernoulli(p={p})", wrong, "give a probability")
+
+
+def _bernoulli(self, p, generator):
+    if p is None:
+        check_probabilities("bernoulli", self)
+    else:
+        check_probability(p)
+        if self.dtype.is_complex:
+            wrong = unsupported("bernoulli_scalar_cpu_", self.dtype)
+            raise UnsupportedDtype(f"bernoulli({describe_value(self)}, {p})", wrong)
+    drawn = _op("rand", tuple(self.shape), dtypes.float32, None, generator)
+    return (drawn < (self if p is None else p)).to(self.dtype)
 
 
 defop(
-    "bernoulli(Tensor self, *, any? generator=None) -> Tensor",
+    "bernoulli(Tensor self, float? p=None, *, any? generator=None) -> Tensor",
     COMPOSITE,
     effects="random",
     decomp=_bernoulli,
-    accepts="f",
-    doc="1 with the probability the element says, else 0.",
+    doc="1 with the probability the element says (or with probability p), else 0.",
 )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
 from minitorch2.errors import OperationError
+from minitorch2.ops.creation import check_probabilities, check_probability
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
 
@@ -88,8 +89,11 @@ def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Any
 
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Any:
     """Fill with 1 with probability p (a number or a tensor), else 0."""
-    if not isinstance(p, Tensor):
-        _require(0 <= p <= 1, "bernoulli_", f"expects p to be in [0, 1], but got p={p}")
+    if isinstance(p, Tensor):
+        p = p.expand(tuple(self.layout.shape))
+        check_probabilities("bernoulli_", p)
+    else:
+        check_probability(p)
     return _written(self, (_uniform(self, generator) < p).to(self.dtype))
 
 

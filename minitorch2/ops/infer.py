@@ -48,6 +48,13 @@ def can_be_read(value: Any) -> bool:
     return elements and not state.capturing and state.tracer is None
 
 
+def under_batches(value: Any) -> Any:
+    """The tensor that holds the elements of all samples, where vmap shows one of them."""
+    while getattr(value, "has_elements", True) is False:
+        value = value.value
+    return value
+
+
 def is_tensor_like(value: Any) -> bool:
     """Whether a value has a shape and a dtype of ours (a tensor or a tensor type)."""
     return isinstance(getattr(value, "dtype", None), dtypes.dtype)

@@ -206,6 +206,15 @@ def defop(signature: str, kind: str, **fields: Any) -> Op:
     return add_row(op)
 
 
+def _in_other_numbers(given: dtype, accepts: str) -> str:
+    """What to do with a tensor whose dtype a row does not accept."""
+    if given.is_complex:
+        return "take .real, .imag or .abs()"
+    if "f" in accepts:
+        return "convert: x.float()"
+    return "convert: x.long()" if "i" in accepts else "convert it first: x.to(dtype)"
+
+
 def _checked(op: Op, rule: Callable | None) -> Callable | None:
     """The rule, for tensors of the categories that the row accepts, of one dtype where it asks."""
     if rule is None:
@@ -219,7 +228,7 @@ def _checked(op: Op, rule: Callable | None) -> Callable | None:
                     f"{op.name}() of a tensor of dtype {given}",
                     f'{op.name} is not defined for {given}: "{op.name}" not implemented for '
                     f"'{given.title}'",
-                    "take .real, .imag or .abs() of complex numbers; convert others",
+                    _in_other_numbers(given, op.accepts),
                 )
         if op.same:
             check_same(op, args)

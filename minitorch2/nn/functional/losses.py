@@ -277,11 +277,13 @@ def _variance_of(input: Any, var: Any) -> Any:
         raise ArgumentValueError(
             f"gaussian_nll_loss of shapes {list(sizes)} and {list(given)}",
             "var is of incorrect size",
-            "give one variance for each number",
+            "give one variance for each number, or for each row of the last dimension",
         )
     seen = physical(var)
     if can_be_read(seen) and bool((seen < 0).any()):
-        raise ArgumentValueError("gaussian_nll_loss", "var has negative entry/entries")
+        raise ArgumentValueError(
+            "gaussian_nll_loss", "var has negative entry/entries", "give variances of 0 or more"
+        )
     return var
 
 
