@@ -47,7 +47,10 @@ def without_tangents(graph: Graph, first: int, count: int, missing: frozenset[in
         operands = [value for value in values_in(read) if value in linear]
         if operands:
             linear.update(node.results)
-        other = _other_summand(node, zeros) if node.op == "add" else _unwaiting(node, zeros)
+        if node.op == "sub" and _is_taken_from_zero(node, zeros):
+            node = replace(node, op="neg", args=node.args[1:2])
+            operands = [value for value in operands if value in node.args]
+        other = _other_term(node, zeros) if node.op in ("add", "sub") else _unwaiting(node, zeros)
         if other is not None:
             filled[node.results[0]] = filled.get(other, other)
             continue
@@ -69,11 +72,19 @@ def without_tangents(graph: Graph, first: int, count: int, missing: frozenset[in
     return eliminate_dead_code(renumbered(shorter), DEFAULT)
 
 
-def _other_summand(node: Node, zeros: set[Value]) -> Value | None:
-    """What a node adds a zero to, where the sum is the same value."""
+def _is_taken_from_zero(node: Node, zeros: set[Value]) -> bool:
+    """Whether a difference is what it takes away, with another sign."""
+    zero, other, factor = node.args
+    plain = factor == 1 and isinstance(other, Value) and other.type == node.results[0].type
+    return plain and zero in zeros and other not in zeros
+
+
+def _other_term(node: Node, zeros: set[Value]) -> Value | None:
+    """What a node adds a zero to or takes one from, where the result is the same value."""
     if node.args[2] != 1:
         return None
-    for zero, other in (node.args[:2], node.args[1::-1]):
+    pairs = (node.args[1::-1], node.args[:2])  # of each the zero, the other one
+    for zero, other in pairs if node.op == "add" else pairs[:1]:
         if zero not in zeros or not isinstance(other, Value) or other in zeros:
             continue
         if other.type == node.results[0].type:

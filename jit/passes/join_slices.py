@@ -7,7 +7,7 @@ element each, an `unbind` selects them.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from minitorch2.jit.ir.graph import Graph, Node, Value, used_values
@@ -73,7 +73,7 @@ def _joined(rebuilder: Rebuilder, node: Node, uses: Counter) -> Value | None:
     dim: Any = node.args[1]
     at = normalize_dim(dim, tensor_type(node.results[0]).ndim)
     given: Any = node.args[0]
-    if any(tensor_type(part).dtype is not tensor_type(node.results[0]).dtype for part in given):
+    if not _alike(given, node.results[0]):
         return None
     parts = list(_flat(rebuilder, node, at, uses))
     parts = [part for part in parts if tensor_type(part).shape[at] != 0] or parts[:1]
@@ -100,6 +100,14 @@ def _joined(rebuilder: Rebuilder, node: Node, uses: Counter) -> Value | None:
     if len(values) == 1:
         return values[0]
     return rebuilder.add("cat", (tuple(values), at), node, MADE_BY)
+
+
+def _alike(parts: Iterable[Value], whole: Value) -> bool:
+    """Whether parts have the dtype and the number of dimensions of what they are joined to; cat
+    takes a part of one dimension without elements beside those of any."""
+    like = tensor_type(whole)
+    kinds = ((part.dtype, part.ndim) for part in map(tensor_type, parts))
+    return all(kind == (like.dtype, like.ndim) for kind in kinds)
 
 
 def _flat(rebuilder: Rebuilder, node: Node, at: int, uses: Counter) -> Iterator[Value]:
@@ -187,10 +195,10 @@ def _overlaps(cat: Node, at: int, seen: tuple[int, int]) -> list[Seen] | None:
     """The operands of a cat between two bounds, each with the bounds inside of it."""
     found, begin = [], 0
     parts: Any = cat.args[0]
+    if not _alike(parts, cat.results[0]):
+        return None
     for part in parts:
         size: Any = tensor_type(part).shape[at]  # a number, as that of the whole is one
-        if tensor_type(part).dtype is not tensor_type(cat.results[0]).dtype:
-            return None
         first, last = max(seen[0] - begin, 0), min(seen[1] - begin, size)
         if first < last:
             found.append((part, first, last))

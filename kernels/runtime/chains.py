@@ -15,6 +15,7 @@ Source: kernels/schedule/chains.py decides what is a chain; kernels/runtime/chai
 """
 
 import math
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from minitorch2.backends import blas
+from minitorch2.config import config
 from minitorch2.kernels.runtime import chain_code, products
 from minitorch2.kernels.runtime.chain_code import HEAD, MOST_WORDS, STATUS, TABLE, WORD
 from minitorch2.kernels.runtime.compile import CompiledKernel
@@ -105,12 +107,24 @@ def chain(members: Sequence[Member], whole: bool, take: Take) -> Callable[..., N
     return _Chain(tuple(members), whole, take).run
 
 
+class Asked(threading.local):
+    """In how many parts a Python thread's launch is cut: asked once, before memory is made for so
+    many; another thread may change the number of threads meanwhile."""
+
+    parts = 1
+
+    def again(self, nanoseconds: float) -> int:
+        return self.parts
+
+
 class _Chain:
     def __init__(self, members: tuple[Member, ...], whole: bool, take: Take) -> None:
         self.members, self.whole, self.take = members, whole, take
         self.in_sums = any(isinstance(each, Product) and each.in_sums for each in members)
         self.count = 1 + max(place for each in members for place in each.places)
         self.cuts: dict[tuple, Cut | None] = {}
+        self.asked = Asked()
+        self.parts = self.asked.again  # as long as the launch, which asks it
         self.launch = self._launch()
 
     def _launch(self) -> Launcher | None:
@@ -127,7 +141,7 @@ class _Chain:
                 sizes += each.kernel.signature.sizes
                 scalars += each.kernel.signature.scalars
         signature = KernelSignature(("i64",) * arrays, sizes, tuple(scalars))
-        return direct(address, signature)
+        return direct(address, signature, parts=self.parts)
 
     def run(self, *given: Given) -> None:
         """Run all members on what each is given."""
@@ -141,7 +155,7 @@ class _Chain:
             self._one_by_one(given)
             return
         assert self.launch is not None
-        parts = parts_for(cut.total * cut.cost)
+        parts = self.asked.parts = parts_for(cut.total * cut.cost)
         rooms = [self.take((parts * size,), BYTES, parts * size) for size in cut.inside]
         arrays: list[Any] = [cut.table, *rooms]
         sizes: list[int] = [0]
@@ -207,7 +221,7 @@ class _Chain:
             by_blas = by_blas or found.by_blas
             writer.product(each, item, found)
         alone = units // self._matrices(given) if self.in_sums else 1
-        same = not by_blas and alone == 1
+        same = not by_blas and alone == 1 and config.primitives != "numpy"
         return Cut(units // alone, writer.table(alone), cost * alone, writer.rooms, by_blas, same)
 
     def _units(self, given: Sequence[Given], nbytes: int) -> int:

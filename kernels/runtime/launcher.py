@@ -77,16 +77,20 @@ def run(native: Native, layout: struct.Struct, arguments: Arguments, cost: float
             raise KernelFailure(rows[2 * i], rows[2 * i + 1])
 
 
-def direct(address: int, signature: KernelSignature, keep: object = None) -> Launch | None:
+def direct(
+    address: int, signature: KernelSignature, keep: object = None,
+    parts: Callable[[float], int] = parts_for,
+) -> Launch | None:  # fmt: skip
     """The launch of a kernel as a built-in function; None where there is no such thing.
 
     Its arguments: total, a tuple of arrays (or addresses), one of sizes, one of scalars, cost.
-    `keep`: what owns the machine code; it lives as long as the function.
+    `keep`: what owns the machine code; it lives as long as the function. `parts` says in how many
+    parts work is cut; it must live on.
     """
     if not (threads.supported() and built_in.supported()):
         return None
     function = threads.code().address["launch"]
-    return pool_launch.launch_of(function, address, signature, parts_for, keep)
+    return pool_launch.launch_of(function, address, signature, parts, keep)
 
 
 class StatusRow(threading.local):

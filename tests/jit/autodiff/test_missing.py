@@ -36,7 +36,10 @@ SUMS = {
     "add(%t1, %t0, alpha=2)": None,
     "add(%t1, %row)": None,
     "add(%t1, 1)": None,
-    "sub(%t0, %t1)": None,
+    "sub(%t0, %t1)": "%t0",
+    "sub(%t1, %t0)": None,
+    "sub(%t0, %t1, alpha=2)": None,
+    "sub(%t1, %row)": None,
 }
 
 
@@ -51,6 +54,26 @@ def test_only_a_sum_that_is_its_other_part_goes(call):
         assert outputs == [SUMS[call]] and not found.nodes
     else:
         assert found.nodes or outputs == ["None"]
+
+
+def test_what_is_taken_from_nothing_has_another_sign():
+    text = "graph f(%t0: f32[3], %t1: f32[3]) { %0: f32[3] = sub(%t1, %t0) return %0 }"
+    found = without_tangents(parse_graph(text), 0, 2, frozenset({1}))
+    assert [node.op for node in found.nodes] == ["neg"]
+
+
+@pytest.mark.parametrize("numerics", ["default", "eager"])
+def test_zeros_keep_their_signs_through_differences(numerics):
+    def fn(x):
+        first = torch.relu(x)
+        return first, -first
+
+    signs = []
+    for function in (fn, torch.compile(fn, options={"numerics": numerics})):
+        x = torch.tensor([1.0], requires_grad=True)
+        function(x)[1].backward(torch.tensor([0.0]))
+        signs.append(math.copysign(1.0, x.grad.item()))
+    assert signs[0] == signs[1] == -1.0
 
 
 WAITING = """

@@ -86,6 +86,16 @@ def test_a_cat_of_cats_is_one():
         check(join_slices, other, other)
 
 
+def test_a_part_of_another_number_of_dimensions_is_left():
+    """cat takes an empty part of one dimension beside parts of any."""
+    before = (
+        "graph f(%z: f32[0], %x: f32[4,6]) { %0: f32[4,3] = slice(%x, 1, 0, 3) "
+        "%1: f32[4,3] = slice(%x, 1, 3, 6) %2: f32[4,6] = cat((%z, %0, %1), 1) "
+        "%3: f32[4,2] = slice(%2, 1, 1, 3) return %2: strides(6,1), %3: strides(2,1) }"
+    )
+    check(join_slices, before, before)
+
+
 def test_nothing_joined_is_nothing():
     before = (
         "graph f(%x: f32[4,2], %n: f32[4,0]) { %0: f32[4,2] = cat((%n, %x, %n), 1) "

@@ -78,6 +78,23 @@ def test_a_chain_is_its_members_in_turn(kernel, natively, shape, whole):
     assert numpy.array_equal(run(function, *given), found)
 
 
+def test_more_threads_meanwhile_write_into_no_other_memory(kernel, natively, monkeypatch):
+    """Another thread may call set_num_threads between the taking of memory and the launch."""
+    kept = []
+
+    def take(shape, dtype, nbytes):
+        monkeypatch.setattr(launcher, "thread_count", lambda: 64)
+        whole = numpy.full(nbytes + (1 << 20), 7, numpy.uint8)
+        kept.append((whole, nbytes))
+        return whole[:nbytes]
+
+    given = operands(64, 256, 64, 32)
+    function = chains.chain(members(kernel), False, take)
+    found = run(function, *given)
+    assert len(kept) == 2 and all((whole[nbytes:] == 7).all() for whole, nbytes in kept)
+    numpy.testing.assert_allclose(found, wanted(*given), rtol=1e-3, atol=1e-3)
+
+
 def test_parts_of_rows_are_as_exact_as_all(kernel, natively, monkeypatch):
     """Less room, more units, the same bits."""
     given = operands(2, 512, 512, 64)
