@@ -104,10 +104,6 @@ def capture_grad(machine: Machine, function: Any, args: Arguments, kwargs: Keywo
     seeds: list[Value] = [Constant(None)] * len(outputs)
     if "grad_outputs" in given and not isinstance(machine.real(given["grad_outputs"]), Constant):
         seeds = _sequence(machine, given["grad_outputs"])
-    for fake in inputs:
-        if id(fake) in machine.state.watched:
-            text = "grad() with respect to a tensor with a hook"
-            machine.stop_before(machine.state.tensor_values[id(fake)], "gradient-machinery", text)
     reached = _reached(machine, outputs, inputs)
     used = [f for f in inputs if id(f if f.grad_fn is None else f.grad_fn) in reached]
     for fake in used:

@@ -55,8 +55,8 @@ ROWS = (
     ),
     Row(
         "gradient-machinery",
-        "The call reaches into autograd (retain_grad, what is in a grad_fn, hooks on used "
-        "tensors) while it is captured.",
+        "The call reaches into autograd (retain_grad, what is in a grad_fn, hooks on results) "
+        "while it is captured.",
         ("Do it outside of the compiled function.",),
     ),
     Row(
@@ -170,8 +170,8 @@ ROWS = (
     ),
     Row(
         "random-generator",
-        "The state of a generator is handed out or taken from somewhere, or its numbers are those "
-        "of Python or numpy.",
+        "The state of a generator is handed out or taken from somewhere, it is the default one, "
+        "given to an operation by name, or its numbers are those of Python or numpy.",
         ("Seed a torch.Generator (manual_seed) and draw from it; both are captured.",),
     ),
     Row(

@@ -211,12 +211,18 @@ class Machine(Inputs, Leaves, Members):
         """A graph break at the user's place."""
         raise GraphBreak(code, detail, self.state.span())
 
-    def stop_before(self, value: Value, code: str, detail: str) -> NoReturn:
-        """A graph break before what made a value, where that is an operation of the root frame."""
+    def stop_before(self, value: TensorValue, code: str, detail: str) -> NoReturn:
+        """A graph break before what made a result, so that what was computed from it since is
+        computed from the real one."""
         made = self.made_at.get(id(value))
-        if made is None:
-            self.stop(code, detail)
-        raise BreakEarlier(code, detail, made[0])
+        if made is not None:
+            raise BreakEarlier(code, detail, made[0])
+        place = self.state.graph_values[id(value.fake)]
+        for node in self.state.builder.nodes:
+            if any(one is place for one in node.results):
+                steps = [step for step, _ in self.made_at.values() if step <= node.origin.step]
+                raise BreakEarlier(code, detail, max(steps, default=1))
+        self.stop(code, detail)
 
     def raise_(self, cls: type, *args: Any, **fields: Any) -> NoReturn:
         """Raise an exception in the captured program; its `fields` are plain data or values."""

@@ -133,8 +133,6 @@ class CaptureState:
         self.stand_ins: dict[int, Any] = {}  # value -> the object in its place in such a class
         self.written: set[int] = set()  # storages of fakes that were written
         self.leaf_hooks: dict[int, Any] = {}  # leaf -> the hooks that were registered on it here
-        # Results with hooks, see rules.watching: fake -> what it was before, hooks.
-        self.watched: dict[int, tuple[Tensor, list[Value]]] = {}
         self.seeded: Any = None  # the default generator, once it was seeded here
         self.named: set[tuple[int, str]] = set()  # names that are guarded, see `guard_name`
         self.counted = False  # whether a number of a counter from outside is a key
@@ -207,6 +205,10 @@ class CaptureState:
     def guard_identity(self, source: Source | None, thing: Any) -> None:
         if source is not None:
             self.add(kinds.identity_guard(source, thing, self.span()))
+
+    def guard_not_this(self, source: Source, thing: Any) -> None:
+        """Another object than this one."""
+        self._plain("alias", source, "{0} is <THING>", "was another object", THING=thing)
 
     def guard_type(self, source: Source | None, cls: type) -> None:
         """An instance of this very class, or of one of the same series."""

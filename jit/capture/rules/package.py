@@ -43,7 +43,6 @@ INLINED = (
     "minitorch2.ops.namespaces",
     "minitorch2.func",
     "minitorch2.jit.capture.rules.groups",
-    "minitorch2.jit.capture.rules.watching",
 )
 READ_THROUGH = ("RemovableHandle.", "autocast.__call__", "zero_gradient")  # in modules that are not
 GRADIENTS = ("minitorch2.autograd",)

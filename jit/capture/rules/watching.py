@@ -1,9 +1,9 @@
 """`tensor.register_hook(hook)` inside captured code.
 
 In: a tensor as a value and the hook. Out: for a leaf, the hook among those of the real leaf when
-the call is over, and applied to the gradients of a backward that is captured meanwhile. For a
-result, the result of `Watched`, an identity whose backward is the hook: it takes the place of the
-tensor, as long as nothing was computed from it before and nobody asks for the handle.
+the call is over, and applied to the gradients of a backward that is captured meanwhile. A hook on
+a result ends the graph, before the result was made if something was computed from it: Python
+registers it on the real one.
 
 Source: PyTorch's documentation of `torch.Tensor.register_hook`.
 """
@@ -13,9 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from minitorch2.autograd.function import Function
 from minitorch2.autograd.graph import RemovableHandle, leaf_hooks
-from minitorch2.jit.capture.picking import BreakEarlier
 from minitorch2.jit.capture.source import AttributeSource, Call, ConstantSource, Render, Step
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
 from minitorch2.jit.capture.values.constants import Constant
@@ -27,22 +25,6 @@ if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
 
 LEAF_HOOKS = ConstantSource(leaf_hooks, "leaf_hooks")
-
-
-class Watched(Function):
-    """The identity; what arrives in its backward goes through hooks."""
-
-    @staticmethod
-    def forward(ctx: Any, hooks: Any, tensor: Any) -> Any:
-        ctx.hooks = hooks
-        return tensor.clone()
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Any) -> Any:
-        for hook in ctx.hooks:
-            changed = hook(gradient)
-            gradient = gradient if changed is None else changed
-        return None, gradient
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,29 +41,6 @@ class LeafHooksSource(Step):
         return f"hooks of {self.origin}"
 
 
-class WatchHandle(Value):
-    """The handle of a hook that stands in the graph: nobody may take it out again."""
-
-    __slots__ = ("step",)
-
-    def __init__(self, step: int):
-        super().__init__(None)
-        self.step = step
-
-    def python_type(self) -> type:
-        return RemovableHandle
-
-    def get_attribute(self, machine: Machine, name: str) -> Value:
-        return self._stop()
-
-    def emit(self, emitter: Any) -> str:
-        return self._stop()
-
-    def _stop(self) -> Any:
-        text = "the handle of a hook on a result is used"
-        raise BreakEarlier("gradient-machinery", text, self.step)
-
-
 def register_hook(
     machine: Machine, value: TensorValue, args: Arguments, kwargs: Keywords
 ) -> Value:  # fmt: skip
@@ -93,22 +52,9 @@ def register_hook(
     if value.fake.is_leaf and value.source is not None:
         handle = machine.trusted(RemovableHandle, "RemovableHandle")
         return machine.call(handle, [_hooks_of(machine, value), hook], {})
-    if value.source is not None or not value.fake.layout.is_contiguous():
-        machine.stop("gradient-machinery", "Tensor.register_hook()")
-    if machine.is_recorded(value):
+    if value.source is None and machine.is_recorded(value):
         machine.stop_before(value, "gradient-machinery", "Tensor.register_hook()")
-    state = machine.state
-    before, hooks = state.watched.get(id(value.fake), (value.fake, []))
-    hooks = [*hooks, hook]
-    value.fake = before
-    apply = machine.get_attribute(machine.trusted(Watched, "Watched"), "apply")
-    found = machine.real(machine.call(apply, [machine.tuple_of(hooks), value], {}))
-    assert isinstance(found, TensorValue)
-    value.fake = found.fake
-    state.tensor_values[id(value.fake)] = value
-    state.twins.add(value.fake, before)
-    state.watched[id(value.fake)] = before, hooks
-    return WatchHandle(state.frames[0].step)
+    machine.stop("gradient-machinery", "Tensor.register_hook()")
 
 
 def _hooks_of(machine: Machine, leaf: TensorValue) -> DictValue:

@@ -2,8 +2,8 @@
 
 In: a generator. Out: one whose state, a seed and a counter, is followed during capture: what is
 drawn from it stands in the graph as numbers of that seed and counter (Philox needs no more), and
-the host function leaves the state behind. `torch.manual_seed` makes such a one of the default
-generator, which otherwise draws when the graph runs.
+the host function leaves the state behind. A seed makes such a one of the default generator, which
+otherwise draws when the graph runs: an operation that is given it by name ends the graph then.
 """
 
 from __future__ import annotations
@@ -48,6 +48,9 @@ class RandomState(Value):
     def same_as(self, machine: Machine, other: Value) -> bool:
         return self is other
 
+    def _is_default(self) -> bool:
+        return self.object is random.default_generator
+
     def _read(self, machine: Machine) -> None:
         """What state it has when the call begins."""
         if self.is_read:
@@ -59,6 +62,8 @@ class RandomState(Value):
             setattr(self.stand, name, found.value)  # type: ignore[attr-defined]
 
     def lower(self, machine: Machine) -> Any:
+        if self._is_default() and machine.state.seeded is not self:
+            machine.stop("random-generator", "the default generator is handed to an operation")
         self._read(machine)
         return self.stand
 
@@ -73,6 +78,8 @@ class RandomState(Value):
             given = [machine.real(value).known() for value in (*args, *kwargs.values())]
             machine.guarded(self.stand.manual_seed, *given)
             self.is_read = True
+            if self._is_default():
+                machine.state.seeded = self
             self.moved(machine.state)
             return self
         if name == "initial_seed":
@@ -103,7 +110,12 @@ class RandomState(Value):
 
 
 def random_state(machine: Machine, object: Generator, source: Source) -> Value:
-    """The value of a generator that exists."""
+    """The value of a generator that exists; whether it is the default one is guarded."""
+    default = random.default_generator
+    if object is default:
+        machine.state.guard_identity(source, default)
+    else:
+        machine.state.guard_not_this(source, default)
     value = RandomState(Generator(object.device), object, source)
     machine.state.remember(object, value)
     machine.state.remember(value.stand, value)
@@ -126,6 +138,4 @@ def manual_seed(machine: Machine, function: Any, args: Arguments, kwargs: Keywor
     if value is None:
         place = ConstantSource(default, "default_generator", False)
         value = random_state(machine, default, place)
-    found = value.call_method(machine, "manual_seed", args, kwargs)
-    machine.state.seeded = value
-    return found
+    return value.call_method(machine, "manual_seed", args, kwargs)

@@ -72,6 +72,26 @@ def the_state_handed_out(x):
     return first, generator.get_state(), x + 1
 
 
+@program(breaks=True)
+def the_default_by_name(x):
+    first = torch.rand(2, generator=torch.default_generator)
+    return first, torch.rand(2), x + 1
+
+
+@program(breaks=True)
+def the_default_among_others(x):
+    first = torch.rand(2)
+    second = torch.rand(2, generator=torch.default_generator)
+    return first, second, torch.rand(2), F.dropout(x, 0.5)
+
+
+@program
+def the_default_seeded_by_its_method(x):
+    torch.default_generator.manual_seed(5)
+    first = torch.rand(3)
+    return first, torch.rand(3, generator=torch.default_generator), F.dropout(x, 0.5)
+
+
 def met():
     """One that exists: its state changes from call to call."""
     generator = torch.Generator().manual_seed(7)
@@ -113,6 +133,27 @@ def test_the_default_goes_on_where_the_function_left_it():
     torch.manual_seed(1)
     compiled = torch.compile(fn, fullgraph=True)
     assert (compiled(x).tolist(), torch.rand(2).tolist()) == wanted
+
+
+def test_the_default_in_place_of_another():
+    """A function compiled with one generator, called with the default one, and back."""
+
+    def fn(generator):
+        return torch.rand(2, generator=generator), torch.rand(2)
+
+    def seeds(generator):
+        torch.manual_seed(6)
+        return torch.rand(2), torch.rand(2, generator=generator)
+
+    def drawn(fn):
+        torch.manual_seed(0)
+        own = torch.Generator().manual_seed(1)
+        given = [own, torch.default_generator, torch.default_generator, own]
+        return [[one.tolist() for one in fn(each)] for each in given], torch.rand(1).tolist()
+
+    for one in (fn, seeds):
+        compiled = torch.compile(one, backend="aot_eager")
+        assert drawn(compiled) == drawn(compiled) == drawn(one)
 
 
 def test_a_state_that_changes_is_no_reason_to_compile_each_time():

@@ -46,7 +46,7 @@ def a_leaf_made_inside(x):
     return p
 
 
-@program
+@program(breaks=True)
 def a_result(w):
     middle = w * 2
     middle.register_hook(lambda gradient: gradient * 3)
@@ -54,14 +54,14 @@ def a_result(w):
     return w.grad
 
 
-@program
+@program(breaks=True)
 def a_result_that_leaves(w):
     middle = (w * 2).relu()
     middle.register_hook(lambda gradient: gradient.clamp(max=1))
     return middle, middle.sum()
 
 
-@program
+@program(breaks=True)
 def a_hook_that_only_looks(w):
     middle = w * 2
     middle.register_hook(lambda gradient: None)
@@ -69,7 +69,7 @@ def a_hook_that_only_looks(w):
     return w.grad
 
 
-@program
+@program(breaks=True)
 def two_hooks_on_a_result(w):
     middle = w * 2
     middle.register_hook(lambda gradient: gradient + 1)
@@ -121,6 +121,82 @@ def the_gradient_of_what_has_a_hook(w):
     return torch.autograd.grad(middle.sum(), middle)
 
 
+def hooked(middle):
+    """A hook, by a function of the program's."""
+    middle.register_hook(lambda gradient: gradient * 3)
+    return middle
+
+
+def used_and_hooked(w):
+    """A result that a function of the program's makes, uses and hooks."""
+    middle = w * 2
+    other = middle * 3
+    middle.register_hook(lambda gradient: gradient * 3)
+    return middle + other
+
+
+@program(breaks=True)
+def a_result_that_was_used_is_hooked_elsewhere(w):
+    middle = w * 2
+    other = middle * 3
+    (hooked(middle) + other).sum().backward()
+    return w.grad
+
+
+@program(breaks=True)
+def a_result_of_a_function_that_hooks_it(w):
+    used_and_hooked(w + 1).sum().backward()
+    return w.grad
+
+
+@program(breaks=True)
+def results_in_a_loop(w):
+    total = 0
+    for number in range(2):
+        middle = w * number
+        total = total + middle.relu()
+        middle.register_hook(lambda gradient: gradient * 3)
+    total.sum().backward()
+    return w.grad
+
+
+@program(breaks=True)
+def a_result_under_no_grad(w):
+    middle = w * 2
+    with torch.no_grad():
+        middle.register_hook(lambda gradient: gradient * 3)
+    (middle.sum() + (w * 3).sum()).backward()
+    return w.grad
+
+
+@program(breaks=True)
+def what_a_hook_on_a_result_reads(w):
+    factor, middle = 1, w * 2
+    middle.register_hook(lambda gradient: gradient * factor)
+    factor = 7
+    middle.sum().backward()
+    return w.grad
+
+
+@program(breaks=True)
+def the_gradient_kept_of_what_has_a_hook(w):
+    middle = w * 2
+    middle.register_hook(lambda gradient: gradient * 3)
+    middle.retain_grad()
+    (middle * middle).sum().backward()
+    return middle.grad, w.grad
+
+
+@program
+def what_a_hook_on_a_leaf_reads(w):
+    factor = 1
+    handle = w.register_hook(lambda gradient: gradient * factor)
+    factor = 7
+    (w * 2).sum().backward()
+    handle.remove()
+    return w.grad
+
+
 @program
 def a_tensor_without_gradient(x):
     try:
@@ -138,9 +214,7 @@ def test_programs(name, backend):
 def test_a_backward_after_the_call():
     def fn(w, log):
         w.register_hook(lambda gradient: log.append(gradient.tolist()) or gradient * 2)
-        middle = w * 3
-        middle.register_hook(lambda gradient: gradient + 1)
-        return middle.sum()
+        return (w * 3).sum()
 
     def outcome(fn):
         w, log = torch.ones(2, requires_grad=True), []
@@ -148,7 +222,39 @@ def test_a_backward_after_the_call():
         return w.grad.tolist(), log
 
     compiled = torch.compile(fn, fullgraph=True)
-    assert outcome(compiled) == outcome(compiled) == outcome(fn) == ([12.0, 12.0], [[6.0, 6.0]])
+    assert outcome(compiled) == outcome(compiled) == outcome(fn) == ([6.0, 6.0], [[3.0, 3.0]])
+
+
+def test_what_a_hook_reads():
+    """It is read when the backward runs, on a leaf and on a result that leaves."""
+
+    def on_a_leaf(w, scale):
+        factor = 1
+        w.register_hook(lambda gradient: gradient * factor * scale[0])
+        factor = 7
+        return (w * 3).sum(), w
+
+    def on_a_result(w, scale):
+        factor, middle = 1, w * 3
+        middle.register_hook(lambda gradient: gradient * factor * scale[0])
+        middle.register_hook(lambda gradient: gradient + 1)
+        factor = 7
+        return middle.sum(), middle
+
+    def outcome(fn):
+        w, scale = torch.ones(2, requires_grad=True), [1]
+        total, watched = fn(w, scale)
+        scale[0] = 2
+        taken = torch.autograd.grad(total, watched, retain_graph=True)[0].tolist()
+        if watched is not w:
+            watched.retain_grad()
+        watched.register_hook(lambda gradient: gradient * 5)
+        total.backward()
+        return taken, watched.grad.tolist(), w.grad.tolist()
+
+    for fn in (on_a_leaf, on_a_result):
+        compiled = torch.compile(fn, backend="aot_eager")
+        assert outcome(compiled) == outcome(compiled) == outcome(fn)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
