@@ -38,6 +38,9 @@ class Twins:
         """The two are one memory."""
         step = self.state.frames[0].step
         first, second = id(leaf.storage), id(data.storage)
+        for known in map(self.by_storage.get, (first, second)):
+            if known is not None:
+                raise BreakEarlier("unknown-object", "two tensors made over one memory", known.step)
         self.by_storage[first] = Twin(second, step)
         self.by_storage[second] = Twin(first, step)
         for item in self.state.inputs:

@@ -269,6 +269,38 @@ def made_by_a_class_that_was_made(x):
     return own(x).sum(), own.weight
 
 
+@program(breaks=True)
+def two_over_one_memory(x):
+    data = x * 2
+    p, q = nn.Parameter(data), nn.Parameter(data)
+    return p, q, p.data_ptr() == q.data_ptr()
+
+
+@program(breaks=True)
+def one_over_the_data_of_another(x):
+    p = nn.Parameter(x * 2)
+    q = nn.Parameter(p.data)
+    return p, q, p.data_ptr() == q.data_ptr()
+
+
+@program(breaks=True)
+def two_of_which_one_is_written(w):
+    data = torch.ones(3)
+    row = data[:2]
+    p, q = nn.Parameter(data), nn.Parameter(data)
+    with torch.no_grad():
+        p.add_(5)
+    (w * q).sum().backward()
+    return q, row * 1
+
+
+@program(breaks=True)
+def three_in_a_module(x):
+    layer, data = nn.Module(), x * 2
+    layer.a, layer.b, layer.c = (nn.Parameter(data) for _ in range(3))
+    return layer, layer.a.data_ptr() == layer.b.data_ptr() == layer.c.data_ptr()
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", program.names)
 def test_programs(name, backend):
@@ -308,6 +340,36 @@ def test_modules(name):
         return make(), x + 1
 
     judge(program)
+
+
+def test_leaves_over_one_memory_stay_tied():
+    """What is written into one after the call is seen in the other."""
+
+    def two(x):
+        data = x * 2
+        return nn.Parameter(data), nn.Parameter(data)
+
+    def by_data(x):
+        p = nn.Parameter(x * 2)
+        return p, nn.Parameter(p.data)
+
+    def beside_a_view(x):
+        data = x * 2
+        row = data[0]
+        p = nn.Parameter(data)
+        return nn.Parameter(p.data), row
+
+    def in_a_module(x):
+        layer, data = nn.Module(), x * 2
+        layer.a, layer.b = nn.Parameter(data), nn.Parameter(data)
+        return layer.a, layer.b
+
+    for fn in (two, by_data, beside_a_view, in_a_module):
+        for backend in BACKENDS:
+            first, second = torch.compile(fn, backend=backend)(torch.ones(2, 2))
+            with torch.no_grad():
+                first.add_(1)
+            assert second.unique().tolist() == [3.0], fn.__name__
 
 
 def test_gradients_come_from_outside():
