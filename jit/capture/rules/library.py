@@ -24,6 +24,7 @@ from minitorch2.jit.capture.rules.arrays import run_numpy
 from minitorch2.jit.capture.rules.builtins import RULES, rule
 from minitorch2.jit.capture.rules.iteration import FUNCTIONS
 from minitorch2.jit.capture.rules.twins import twin_of
+from minitorch2.jit.capture.source import MadeSource
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
 from minitorch2.jit.capture.values.classes import ClassValue, new_container, new_object
 from minitorch2.jit.capture.values.constants import Constant
@@ -258,7 +259,8 @@ def call_library(machine: Machine, function: Any, args: Arguments, kwargs: Keywo
 def _remembered(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value:
     """A call of a function with an lru_cache. Whether the cache has the answer is not looked at:
     the function is read through, and must give what nobody can tell from an earlier answer.
-    Tensors count as that; the same arguments give the same one again."""
+    A tensor that is made or drawn inside, or written, can be told; the same arguments give the same
+    answer again."""
     given = [*args, *(value for name in sorted(kwargs) for value in (Constant(name), kwargs[name]))]
     key = id(function), tuple(machine.key(machine.real(value)) for value in given)
     state = machine.state
@@ -266,7 +268,7 @@ def _remembered(machine: Machine, function: Any, args: Arguments, kwargs: Keywor
     if known is not None:
         _count(machine, function, args, kwargs)
         return known
-    before = len(state.effects.items)
+    before = len(state.effects.items), len(state.builder.nodes)
     state.inside_remembered += 1
     try:
         found = machine.real(
@@ -274,7 +276,8 @@ def _remembered(machine: Machine, function: Any, args: Arguments, kwargs: Keywor
         )
     finally:
         state.inside_remembered -= 1
-    if len(machine.state.effects.items) > before or not _is_fixed(machine, found):
+    changed = (len(state.effects.items), len(state.builder.nodes)) != before
+    if changed or not _is_fixed(machine, found):
         name = getattr(function, "__qualname__", "a function")
         machine.stop("unknown-call", f"{name}(), whose answers are kept and handed out again")
     machine.state.remembered[key] = found
@@ -295,11 +298,14 @@ def _count(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -
 
 
 def _is_fixed(machine: Machine, value: Value) -> bool:
-    """Whether nothing can change in a value: plain data, tensors, functions, tuples of them."""
+    """Whether nothing can change in a value and each call gives the same one: plain data, classes,
+    what was there before, tuples of them."""
     value = machine.real(value)
     if isinstance(value, TupleValue):
         return all(_is_fixed(machine, item) for item in value.values)
-    return isinstance(value, (Constant, TensorValue, ClassValue)) or value.source is not None
+    if value.source is not None:
+        return not isinstance(value.source, MadeSource)
+    return isinstance(value, (Constant, ClassValue))
 
 
 def _native_new(machine: Machine, owner: type, args: Arguments, kwargs: Keywords) -> Value:

@@ -5,6 +5,7 @@ import functools
 import pytest
 
 import minitorch2 as torch
+from minitorch2 import nn
 from tests.jit.language.judging import BACKENDS, Programs
 
 program = Programs()
@@ -61,8 +62,50 @@ def of_tensors():
     return mask, lambda x: x * mask(2) + mask(2)
 
 
-for make in (plain, one_by_another, a_small_one, of_tensors):
+def of_leaves():
+    @functools.lru_cache
+    def scale(n):
+        return nn.Parameter(torch.ones(n))
+
+    def fn(x):
+        (x * scale(2)).sum().backward()
+        return scale(2), scale(2).grad
+
+    return scale, fn
+
+
+def of_draws():
+    @functools.lru_cache
+    def noise(n):
+        return torch.rand(n)
+
+    return noise, lambda x: (x + noise(2), torch.rand(2))
+
+
+def one_that_draws():
+    @functools.lru_cache
+    def width(n):
+        torch.rand(2)
+        return n + 1
+
+    return width, lambda x: (x * width(2), torch.rand(2))
+
+
+def one_that_writes():
+    total = torch.zeros(2)
+
+    @functools.lru_cache
+    def counted(n):
+        total.add_(1)
+        return n + 1
+
+    return counted, lambda x: (x * counted(2), total + 0)
+
+
+for make in (plain, one_by_another, a_small_one):
     program.known[make.__name__] = cached(make), {}
+for make in (of_tensors, of_leaves, of_draws, one_that_draws, one_that_writes):
+    program.known[make.__name__] = cached(make), {"breaks": True}
 
 
 @program
@@ -104,3 +147,18 @@ def the_only_item_of_a_set(x):
 @pytest.mark.parametrize("name", program.names)
 def test_programs(name, backend):
     program.judge(name, backend)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_answer_is_one_from_call_to_call(backend):
+    """What the cache keeps is the same object in each call, with the gradients of all of them."""
+
+    @functools.lru_cache
+    def scale(n):
+        return nn.Parameter(torch.ones(n))
+
+    compiled = torch.compile(lambda x: (x * scale(2)).sum(), backend=backend)
+    for _ in range(3):
+        compiled(torch.ones(2)).backward()
+    assert scale(2).grad.tolist() == [3.0, 3.0]
+    assert scale.cache_info().misses == 1
