@@ -25,6 +25,8 @@ def _float(x):
 
 
 def _signbit(x):
+    if x.dtype.letter == "u":  # none has a sign, and none an order
+        return x != x
     if not x.dtype.is_floating_point:
         return x < 0
     # 1 / -0.0 is -inf

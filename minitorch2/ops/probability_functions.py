@@ -122,7 +122,7 @@ def _special(signature, decomp, doc):
     name = signature.partition("(")[0]
     composite(
         signature, decomp, doc, method=False, function=False, torch=f"torch.special.{name}",
-        accepts="bif",
+        accepts="bifu",
     )  # fmt: skip
 
 
@@ -180,7 +180,7 @@ composite(
     "mvlgamma(Tensor self, int p) -> Tensor",
     _mvlgamma,
     "The logarithm of the gamma function of p dimensions.",
-    accepts="if",
+    accepts="ifu",
 )
 
 # ---- Bessel's I ------------------------------------------------------------------------------
@@ -384,7 +384,7 @@ defop(
     saves="self other",
     vjp=_zeta_vjp,
     keeps=True,
-    accepts="bif",
+    accepts="bifu",
     host="a special function, computed element by element",
     method=False,
     function=False,

@@ -47,7 +47,7 @@ def library(signature, double, vjp, doc, **fields):
         eager=in_double(double),
         infer=lambda self, *rest: Meta(tuple(self.shape), floating(self.dtype)),
         keeps=True,
-        accepts="bif",
+        accepts="bifu",
         vjp=vjp,
         doc=doc,
         host="a special function, computed element by element",
@@ -207,6 +207,7 @@ def _xlogy(self, other):
     """0 where self is 0, whatever the logarithm (but nan where other is nan)."""
     if isinstance(other, Tensor):
         wide = dtypes.result_type(self, other)
+        wide = floating(wide) if wide.letter == "u" else wide  # which has no order to ask for
         other = other.to(wide) if wide.is_floating_point else other
         self = self.to(wide) if isinstance(self, Tensor) else self
     nothing = self == 0
@@ -293,7 +294,7 @@ composite(
     "xlogy(Operand self, Operand other) -> Tensor",
     _xlogy,
     "self * log(other), 0 where self is 0.",
-    accepts="bif",
+    accepts="bifu",
 )
 composite("sinc(Tensor self) -> Tensor", _sinc, "sin(pi * self) / (pi * self), 1 at 0.")
 composite(
@@ -336,17 +337,17 @@ composite(
     "logit(Tensor self, float? eps=None) -> Tensor",
     _logit,
     "The number whose sigmoid is self (limited to [eps, 1 - eps]).",
-    accepts="bif",
+    accepts="bifu",
 )
 composite(
     "deg2rad(Tensor self) -> Tensor",
     lambda x: x.to(floating(x.dtype)) * (math.pi / 180),
     "Degrees as radians.",
-    accepts="bif",
+    accepts="bifu",
 )
 composite(
     "rad2deg(Tensor self) -> Tensor",
     lambda x: x.to(floating(x.dtype)) * (180 / math.pi),
     "Radians as degrees.",
-    accepts="bif",
+    accepts="bifu",
 )

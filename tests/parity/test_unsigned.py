@@ -78,6 +78,26 @@ WORK = {
         x.isnan(), x.isinf(), x.isfinite(), x.any(), x.all(), bool(x[0]), int(x[0]),
     ],
     "functions": lambda t, x: [x.exp(), x.sqrt(), x.sin(), x.log(), x.sigmoid(), x.tanh(), x.erf()],
+    "signs": lambda t, x: [x.signbit(), x.copysign(-1.0), t.copysign(t.tensor([-1.0]), x)],
+    "special functions": lambda t, x: [
+        getattr(t, name)(x) for name in (
+            "lgamma", "digamma", "i0", "erfc", "deg2rad", "rad2deg", "sinc", "nan_to_num",
+        )
+    ],
+    "more special functions": lambda t, x: [
+        getattr(t.special, name)(x) for name in (
+            "i0e", "i1", "i1e", "ndtr", "log_ndtr", "erfcx", "entr", "bessel_j0", "bessel_y1",
+        )
+    ],
+    "bounded": lambda t, x: [t.logit(x, 0.1), t.logit(x).nan_to_num(), t.erfinv(x).nan_to_num(),
+                             t.special.ndtri(x).nan_to_num(), t.polygamma(2, x), t.mvlgamma(x, 1)],
+    "in pairs": lambda t, x: [
+        t.xlogy(x, x), t.xlogy(x, 2), t.xlogy(0.5, x), t.special.xlog1py(x, x),
+        t.special.xlog1py(x, 0.5), t.special.zeta(x + 0.5, x), t.special.zeta(x * 2, 1.5),
+        *[f(a, b) for f in (t.xlogy, t.special.xlog1py)
+          for other in (t.float16, t.float64)
+          for a, b in ((x, t.ones(1, dtype=other)), (t.ones(1, dtype=other), x))],
+    ],
     "numpy": lambda t, x: str(x.numpy().dtype),
     "from numpy": lambda t, x: t.from_numpy(numpy.array([5, 6], x.numpy().dtype)),
     "of numpy's numbers": lambda t, x: t.tensor([x.numpy()[0], x.numpy()[1]]),
@@ -113,6 +133,28 @@ REFUSED = {
     "hash": lambda t, x: t.hash_tensor(x),
     "difference": lambda t, x: x.diff(),
 }
+
+
+HERE = {
+    "gather": lambda x: x.gather(0, minitorch2.tensor([2])),
+    "index_select": lambda x: x.index_select(0, minitorch2.tensor([2, 0])),
+    "flip": lambda x: x.flip(0),
+    "tril": lambda x: x.view(1, 3).tril(),
+    "nonzero": lambda x: x.nonzero(),
+    "bincount": lambda x: x.bincount(),
+    "median": lambda x: x.median(),
+    "mode": lambda x: x.mode().values,
+    "dot": lambda x: x.dot(x),
+    "trace": lambda x: x.view(1, 3).trace(),
+    "index_add": lambda x: x.index_add(0, minitorch2.tensor([0]), x[:1]),
+}
+
+
+@pytest.mark.parametrize("name", DTYPES)
+@pytest.mark.parametrize("what", HERE)
+def test_what_is_said_to_work_here_only_gives_the_numbers_of_int64(what, name):
+    x = made(minitorch2, name)
+    assert HERE[what](x).tolist() == HERE[what](x.long()).tolist()
 
 
 @pytest.mark.parametrize("name", DTYPES)
