@@ -47,7 +47,12 @@ from minitorch2.jit.capture.values.functions import (
     PartialValue,
 )
 from minitorch2.jit.capture.values.mappings import DictValue
-from minitorch2.jit.capture.values.namespaces import CellValue, GlobalsValue, ModuleValue
+from minitorch2.jit.capture.values.namespaces import (
+    CellValue,
+    GlobalsValue,
+    ModuleValue,
+    is_namespace,
+)
 from minitorch2.jit.capture.values.natives import MUTABLE, NativeObject
 from minitorch2.jit.capture.values.objects import (
     HOOK_TABLES,
@@ -192,6 +197,9 @@ def _container(machine: Machine, object: Any, source: Source) -> Value:
 
 
 def _dict(machine: Machine, object: dict, source: Source, base: type | None = None) -> Value:
+    if type(object) is dict and is_namespace(object):
+        machine.state.guard_identity(source, object)
+        return globals_value(machine, object)
     value = DictValue({}, source, base or type(object))
     entries = value.entries
     machine.state.remember(object, value)

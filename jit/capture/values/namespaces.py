@@ -23,8 +23,9 @@ from types import (
     ModuleType,
     WrapperDescriptorType,
 )
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from minitorch2.compat import Window
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.source import (
     AttributeSource,
@@ -105,16 +106,26 @@ SETTLED = (
 )  # fmt: skip
 
 
-class GlobalsValue(Value):
-    """The globals of one Python module."""
+def is_namespace(table: dict) -> bool:
+    """Whether a dict is the globals of a module that was imported."""
+    name = table.get("__name__")
+    return type(name) is str and getattr(sys.modules.get(name), "__dict__", None) is table
 
-    __slots__ = ("table", "overlay")
+
+class GlobalsValue(Value):
+    """The globals of one Python module; `overlay` is what was written (None: deleted), under these
+    names or as attributes of the module. Of these attributes, `believed` were read without a guard;
+    all are written to the module as it was first met, `written`: one object, one target."""
+
+    __slots__ = ("table", "overlay", "believed", "written")
 
     def __init__(self, table: dict[str, Any]):
         name = table.get("__name__", "?")
         super().__init__(ConstantSource(table, f"globals of {name}", is_trusted_module(name)))
         self.table = table
         self.overlay: dict[str, Value | None] = {}
+        self.believed: set[str] = set()
+        self.written: ModuleValue | None = None
 
     def python_type(self) -> type:
         return dict
@@ -132,8 +143,9 @@ class GlobalsValue(Value):
             if source.trusted and not is_settled(found, self.table.get("__name__", "?")):
                 source = ConstantSource(self.table, str(source), False)
             return machine.lazy(found, GlobalSource(source, name))
-        machine.state.guard_key(ConstantSource(self.table, str(self.source), self.source.trusted),
-                                name, False)  # fmt: skip
+        if name not in self.overlay:
+            place = ConstantSource(self.table, str(self.source), self.source.trusted)
+            machine.state.guard_key(place, name, False)
         if name not in vars(builtins):
             machine.raise_(NameError, f"name '{name}' is not defined", name=name)
         return machine.trusted(vars(builtins)[name], name)
@@ -162,6 +174,14 @@ class GlobalsValue(Value):
 
     def contains(self, machine: Machine, item: Value) -> bool:
         return self.has(machine, item)
+
+    def iterator(self, machine: Machine) -> Value:
+        assert self.source is not None
+        place = ConstantSource(self.table, str(self.source), self.source.trusted)
+        machine.state.guard_keys(place, tuple(self.table))
+        names = {**self.table, **self.overlay}
+        kept = [name for name in names if self.overlay.get(name, self) is not None]
+        return machine.iterate_over(machine.from_python(name) for name in kept)
 
     def get_item(self, machine: Machine, key: Value) -> Value:
         if not self.has(machine, key):
@@ -250,15 +270,22 @@ def _loaded_name(module: ModuleType) -> str:
     return module.__spec__.name if module.__spec__ else module.__name__
 
 
-class ModuleValue(Value):
-    """A Python module (not an nn.Module)."""
+def _holder(module: ModuleType, name: str) -> ModuleType:
+    """The module that a name lives in: behind a window under torch's name, ours."""
+    if isinstance(module, Window) and name not in vars(module) and not name.startswith("__"):
+        return vars(module)["_module"]
+    return module
 
-    __slots__ = ("module", "overlay")
+
+class ModuleValue(Value):
+    """A Python module (not an nn.Module). What is written is kept by the value of its globals, of
+    which there is one, wherever the module is met."""
+
+    __slots__ = ("module",)
 
     def __init__(self, module: ModuleType, source: Source | None):
         super().__init__(source)
         self.module = module
-        self.overlay: dict[str, Value] = {}
 
     def python_type(self) -> type:
         return ModuleType
@@ -272,27 +299,78 @@ class ModuleValue(Value):
     def same_as(self, machine: Machine, other: Value) -> bool:
         return isinstance(other, ModuleValue) and other.module is self.module
 
+    def _names(self, machine: Machine, name: str) -> GlobalsValue:
+        return machine.globals_value(vars(_holder(self.module, name)))
+
     def get_attribute(self, machine: Machine, name: str) -> Value:
-        if name in self.overlay:
-            return self.overlay[name]
+        names = self._names(machine, name)
+        if name == "__dict__":
+            return names
+        if name in names.overlay:
+            written = names.overlay[name]
+            return self._missing(machine, name) if written is None else written
+        own = _loaded_name(self.module)
+        trusted = is_trusted_module(own)
+        of_user = machine.state.frames[-1].is_user
         try:
             found = getattr(self.module, name)
         except AttributeError as error:
+            place = ConstantSource(names.table, str(names.source), trusted and not of_user)
+            machine.state.guard_key(place, name, False)
             machine.raise_real(error)
-        own = _loaded_name(self.module)
-        trusted = is_trusted_module(own) and is_settled(found, own)
+        trusted = trusted and is_settled(found, own)
         if trusted and own.partition(".")[0] == "minitorch2":
-            trusted = is_as_named(found, name, machine.state.frames[-1].is_user)
+            trusted = is_as_named(found, name, of_user)
         base = ConstantSource(self.module, own, trusted)
         if trusted:
+            names.believed.add(name)
             if not isinstance(found, ModuleType):
                 machine.state.guard_name(self.module, own, name, found)
             return machine.trusted(found, f"{own}.{name}")
         return machine.lazy(found, AttributeSource(base, name))
 
+    def _missing(self, machine: Machine, name: str) -> NoReturn:
+        """A name that was deleted."""
+        if "__getattr__" in vars(self.module) or type(self.module) is not ModuleType:
+            machine.stop("unknown-operation", f"{self.describe()}.__getattr__({name!r})")
+        text = f"module {self.module.__name__!r} has no attribute {name!r}"
+        machine.raise_(AttributeError, text, name=name, obj=self)
+
+    def _write(self, machine: Machine, name: str, value: Value | None) -> None:
+        """Set or delete a name; what was believed of it before is guarded from now on."""
+        kind = type(self.module)
+        own_way = kind.__setattr__ is not ModuleType.__setattr__ and kind is not Window
+        if own_way or any(name in vars(cls) for cls in kind.__mro__):
+            machine.stop("unknown-operation", f"writing {self.describe()}.{name}")
+        names = self._names(machine, name)
+        if name in names.believed and name not in names.overlay:
+            found = getattr(self.module, name)
+            base = ConstantSource(self.module, _loaded_name(self.module), False)
+            guard = (
+                machine.state.guard_value if is_constant(found) else machine.state.guard_identity
+            )
+            guard(AttributeSource(base, name), found)
+        names.overlay[name] = value
+        target = self
+        if type(self.module) is not Window:
+            names.written = target = names.written or self
+        if value is None:
+            machine.state.effects.record(target, f"del {{0}}.{name}")
+        else:
+            machine.state.effects.record(target, f"{{0}}.{name} = {{1}}", value)
+
     def set_attribute(self, machine: Machine, name: str, value: Value) -> None:
-        self.overlay[name] = value
-        machine.state.effects.record(self, f"{{0}}.{name} = {{1}}", value)
+        self._write(machine, name, value)
+
+    def delete_attribute(self, machine: Machine, name: str) -> None:
+        if type(self.module) is not ModuleType:
+            machine.stop("unknown-operation", f"deleting {self.describe()}.{name}")
+        if not self._names(machine, name).has(machine, machine.from_python(name)):
+            try:
+                delattr(ModuleType(self.module.__name__), name)
+            except AttributeError as error:
+                machine.raise_real(error)
+        self._write(machine, name, None)
 
     def emit(self, emitter: Emitter) -> str:
         return emitter.object(self.module, self.module.__name__.replace(".", "_"))
