@@ -41,7 +41,7 @@ def refusals(program):
     """What the libraries raise: the builtin class of either, and torch's first sentence."""
     found = []
     for library in LIBRARIES:
-        with pytest.raises((RuntimeError, TypeError)) as caught:
+        with pytest.raises((RuntimeError, TypeError, ValueError)) as caught:
             program(library)
         found.append(caught.value)
     mine, theirs = found
@@ -114,6 +114,18 @@ def test_groups_from_one_on(name, groups):
         )
     )
     assert kind(mine) == kind(theirs) and words in str(mine)
+
+
+def test_variances_are_floats_from_zero_on():
+    def loss(t, number, var, **how):
+        return t.nn.functional.gaussian_nll_loss(t.tensor([number]), t.tensor([2]), var, **how)
+
+    for var, words in (([1], "result type Float can't be cast"), ([-1.0], "var has negative")):
+        for number in (1, 1.0):
+            mine, theirs, said = refusals(lambda t, n=number, v=var: loss(t, n, t.tensor(v)))
+            assert kind(mine) == kind(theirs) and words in said and words in str(mine)
+    check(lambda t: [loss(t, 1, t.tensor([2.0])), loss(t, 1, 0.5), loss(t, 1.0, 0.5)])
+    check(lambda t: loss(t, 1, t.tensor([2]), eps=1))
 
 
 def test_the_layout_of_a_tensor_is_a_layout_to_make_others_in():

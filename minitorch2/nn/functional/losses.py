@@ -12,7 +12,7 @@ from typing import Any
 from minitorch2.batching.batched import physical
 from minitorch2.creation import tensor
 from minitorch2.dtypes import int64
-from minitorch2.errors import ArgumentValueError, OperationError, ShapeError
+from minitorch2.errors import ArgumentValueError, DtypeError, OperationError, ShapeError
 from minitorch2.nn.functional.rows import row
 from minitorch2.ops.infer import can_be_read, describe_value
 from minitorch2.ops.losses import reduced
@@ -259,6 +259,12 @@ def gaussian_nll_loss(
 ) -> Any:
     """Minus the log-density of the target under normal distributions N(input, var)."""
     var = _variance_of(input, var)
+    if isinstance(eps, float) and not var.dtype.is_floating_point:
+        raise DtypeError(
+            f"gaussian_nll_loss(var of {var.dtype}, eps={eps})",
+            f"result type Float can't be cast to the desired output type {var.dtype}",
+            "give variances in floats: var.float()",
+        )
     variance = var + (var.detach().clamp(min=eps) - var.detach())  # its gradient passes through
     loss = 0.5 * (variance.log() + (input - target) ** 2 / variance)
     return reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
@@ -267,7 +273,7 @@ def gaussian_nll_loss(
 def _variance_of(input: Any, var: Any) -> Any:
     """One variance for each number, or one for each row of the last dimension."""
     if isinstance(var, float):
-        var = input.new_full(tuple(input.shape), var)
+        var = input.new_ones(tuple(input.shape)) * var  # in floats, whatever the input
     sizes, given = tuple(input.shape), tuple(var.shape)
     if given == sizes[:-1] != sizes:
         var = var.unsqueeze(-1)
