@@ -28,7 +28,6 @@ from minitorch2.jit.capture.leaves import Leaves
 from minitorch2.jit.capture.members import Members
 from minitorch2.jit.capture.mode import CaptureMode, capture_origin
 from minitorch2.jit.capture.opcodes import break_reason
-from minitorch2.jit.capture.picking import BreakEarlier
 from minitorch2.jit.capture.resume.suspend import Suspended
 from minitorch2.jit.capture.rules.dispatching import call_native, class_rule, function_rule
 from minitorch2.jit.capture.rules.transforms import BY_CODE
@@ -210,19 +209,6 @@ class Machine(Inputs, Leaves, Members):
     def stop(self, code: str, detail: str) -> NoReturn:
         """A graph break at the user's place."""
         raise GraphBreak(code, detail, self.state.span())
-
-    def stop_before(self, value: TensorValue, code: str, detail: str) -> NoReturn:
-        """A graph break before what made a result, so that what was computed from it since is
-        computed from the real one."""
-        made = self.made_at.get(id(value))
-        if made is not None:
-            raise BreakEarlier(code, detail, made[0])
-        place = self.state.graph_values[id(value.fake)]
-        for node in self.state.builder.nodes:
-            if any(one is place for one in node.results):
-                steps = [step for step, _ in self.made_at.values() if step <= node.origin.step]
-                raise BreakEarlier(code, detail, max(steps, default=1))
-        self.stop(code, detail)
 
     def raise_(self, cls: type, *args: Any, **fields: Any) -> NoReturn:
         """Raise an exception in the captured program; its `fields` are plain data or values."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.autograd.graph import RemovableHandle, leaf_hooks
+from minitorch2.jit.capture.picking import BreakEarlier
 from minitorch2.jit.capture.source import AttributeSource, Call, ConstantSource, Render, Step
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
 from minitorch2.jit.capture.values.constants import Constant
@@ -53,8 +54,23 @@ def register_hook(
         handle = machine.trusted(RemovableHandle, "RemovableHandle")
         return machine.call(handle, [_hooks_of(machine, value), hook], {})
     if value.source is None and machine.is_recorded(value):
-        machine.stop_before(value, "gradient-machinery", "Tensor.register_hook()")
+        step = _made_at(machine, value)
+        raise BreakEarlier("gradient-machinery", "Tensor.register_hook()", step)
     machine.stop("gradient-machinery", "Tensor.register_hook()")
+
+
+def _made_at(machine: Machine, value: TensorValue) -> int:
+    """Before which step the graph must end, so that Python makes a result, and what was computed
+    from it since is computed from the real one."""
+    made = machine.made_at.get(id(value))
+    if made is not None:
+        return made[0]
+    place = machine.state.graph_values[id(value.fake)]
+    for node in machine.state.builder.nodes:
+        step = node.origin.step if node.origin is not None else None
+        if step is not None and any(one is place for one in node.results):
+            return max((root for root, _ in machine.made_at.values() if root <= step), default=1)
+    return machine.state.frames[0].step
 
 
 def _hooks_of(machine: Machine, leaf: TensorValue) -> DictValue:
