@@ -194,7 +194,7 @@ def counted_up(x):
 
 @on_the_shelf
 def written_by_setattr(x):
-    import shelf as again
+    import shelf as again  # type: ignore[import-not-found]
     from shelf import flag as first
 
     shelf.flag = 5
