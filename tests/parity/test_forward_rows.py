@@ -35,7 +35,7 @@ NO_TANGENT = set(
     chebyshev_polynomial_u chebyshev_polynomial_v chebyshev_polynomial_w
     shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v
     shifted_chebyshev_polynomial_w hermite_polynomial_h hermite_polynomial_he laguerre_polynomial_l
-    legendre_polynomial_p
+    legendre_polynomial_p hash_tensor
     """.split()
 )
 
