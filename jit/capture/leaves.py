@@ -25,7 +25,7 @@ from minitorch2.jit.capture.state import CaptureState, InputTensor
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.tensors import TensorValue
-from minitorch2.jit.ir.graph import Value as GraphValue
+from minitorch2.jit.ir.graph import values_in
 from minitorch2.layouts import Layout, contiguous_strides
 from minitorch2.nn.parameter import Buffer, Parameter
 from minitorch2.ops.memory_methods import empty_strided
@@ -160,14 +160,8 @@ class Leaves:
     def is_recorded(self: Any, value: TensorValue) -> bool:
         """Whether an operation that a backward pass goes through has read a tensor."""
         place = self.state.graph_values[id(value.fake)]
-        return any(node.grad and any(one is place for one in _values(node.args))
+        return any(node.grad and any(one is place for one in values_in(node.args))
                    for node in self.state.builder.nodes)  # fmt: skip
-
-
-def _values(argument: Any) -> list[GraphValue]:
-    if isinstance(argument, tuple):
-        return [one for item in argument for one in _values(item)]
-    return [argument] if isinstance(argument, GraphValue) else []
 
 
 def fresh_of(value: TensorValue) -> Fresh | None:

@@ -57,9 +57,14 @@ class Effects:
 
     def _is_new(self, target: Value) -> bool:
         """Whether a target was made inside, so that nothing is recorded."""
-        if target.source is None and target.birth < self.oldest:
-            self.older = True
+        if target.source is None:
+            self.touch(target.birth)
         return target.source is None
+
+    def touch(self, birth: int) -> None:
+        """What was made inside, then, is changed."""
+        if birth < self.oldest:
+            self.older = True
 
     def record(self, target: Value, template: str, *operands: Value) -> None:
         """Record a statement, unless its target was made inside."""

@@ -296,20 +296,6 @@ class ClassAttributeSource(Step):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MadeSource(Step):
-    """What the base, a function without arguments, makes anew in each call."""
-
-    def fetch(self, call: Call) -> Any:
-        return self.origin.fetch(call)()
-
-    def expression(self, of: Render) -> str:
-        return f"{of(self.origin)}()"
-
-    def __str__(self) -> str:
-        return str(self.origin)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class ReferentSource(Step):
     """What a weak reference refers to: None when it is no more."""
 
@@ -321,6 +307,14 @@ class ReferentSource(Step):
 
     def __str__(self) -> str:
         return f"{self.origin}()"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MadeSource(ReferentSource):
+    """What the base, a function without arguments, makes anew in each call."""
+
+    def __str__(self) -> str:
+        return str(self.origin)
 
 
 def argument_names(positional: int, keywords: tuple[str, ...], hints: tuple[str, ...]) -> list[str]:

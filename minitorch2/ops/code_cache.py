@@ -78,8 +78,8 @@ code_of = functions.code_of
 def kept_dataclasses(place: str) -> Iterator[None]:
     """A block of imports: what the dataclasses module generates in it is kept in the file `place`.
 
-    That module calls `exec`, which is looked up in its own names first. A block in a block, or in
-    another thread, changes nothing.
+    That module calls `exec`, which is looked up in its own names first. A block in a block
+    changes nothing.
     """
     if "exec" in vars(dataclasses):
         yield

@@ -263,7 +263,7 @@ defop(
     eager=_hash,
     infer=_infer_hash,
     accepts="bif",
-    host="kernels have no numbers of 64 bits without a sign",
+    host="kernels have no reduction by exclusive or",
     exact="always",
     doc="The bits of the elements, as float64 or int64, joined by exclusive or.",
 )

@@ -85,7 +85,7 @@ def _judge_again(paths: list[str]) -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("count", type=int, nargs="?", default=1)
+    parser.add_argument("count", type=int, nargs="?")
     parser.add_argument("--report", nargs="+", metavar="LOG", help="what logs say, summed")
     parser.add_argument("--again", nargs="+", metavar="LOG",
                         help="judge what logs complain of, with the code as it is")  # fmt: skip
@@ -101,7 +101,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--most", type=int, default=10, help="failures to print")
-    return parser.parse_args()
+    given = parser.parse_args()
+    if given.count is None and not (given.report or given.again):
+        parser.error("say how many graphs, or --report or --again with logs")
+    return given
 
 
 def _results(work: list[Work], jobs: int) -> Iterator[tuple[Work, Tally]]:

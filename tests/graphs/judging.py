@@ -11,8 +11,8 @@ measured only where a number is outside of the ones before.
 
 A nan may have any bits, also where a view shows them as an integer.
 
-The backend "exact" must give eager's bits, see _exact. Two things are outside of that promise
-(jit/passes/options.py), and nothing else is let pass:
+The backend "exact" must give eager's bits, see _exact. Two of the things that are outside of
+that promise (jit/passes/options.py) are met here, and nothing else is let pass:
 
 - In graphs with writes the gradient of a value that is overwritten is left out. Eager adds 0 times
   a slope for it: nan where the slope is infinite, on every backend, and a zero of another sign.

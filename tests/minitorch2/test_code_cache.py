@@ -55,7 +55,7 @@ def test_damaged_files_are_made_again(tmp_path, damage):
 
 
 CLASSES = """
-import dataclasses, sys, threading
+import dataclasses
 from minitorch2.ops.code_cache import kept_dataclasses
 with kept_dataclasses("test.classes"):
     kept = dataclasses.exec

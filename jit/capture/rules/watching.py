@@ -42,17 +42,18 @@ class LeafHooksSource(Step):
         return f"hooks of {self.origin}"
 
 
-def register_hook(
-    machine: Machine, value: TensorValue, args: Arguments, kwargs: Keywords
-) -> Value:  # fmt: skip
+def register_hook(machine: Machine, value: TensorValue, args: Arguments, kwargs: Keywords) -> Value:
     """`value.register_hook(hook)`."""
     if not value.fake.requires_grad or len(args) + len(kwargs) != 1:
-        machine.guarded(Tensor.register_hook, value.fake, *[None] * len(args))  # type: ignore
+        given: Any = [None] * len(args)
+        named: Any = dict.fromkeys(kwargs)
+        hook: Any = Tensor.register_hook  # type: ignore[attr-defined]
+        machine.guarded(lambda: hook(value.fake, *given, **named))
         machine.stop("gradient-machinery", "Tensor.register_hook()")
-    hook = machine.real([*args, *kwargs.values()][0])
+    function = machine.real([*args, *kwargs.values()][0])
     if value.fake.is_leaf and value.source is not None:
         handle = machine.trusted(RemovableHandle, "RemovableHandle")
-        return machine.call(handle, [_hooks_of(machine, value), hook], {})
+        return machine.call(handle, [_hooks_of(machine, value), function], {})
     if value.source is None and machine.is_recorded(value):
         step = _made_at(machine, value)
         raise BreakEarlier("gradient-machinery", "Tensor.register_hook()", step)

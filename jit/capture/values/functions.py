@@ -136,6 +136,7 @@ class FunctionValue(Value):
         if name.startswith("__code") or (self.object is not None and hasattr(FunctionType, name)):
             machine.stop("unknown-attribute", f"setting {name} of {self.describe()}")
         if self.object is None:
+            machine.state.effects.touch(self.birth)
             self.attributes[name] = value
         else:
             self._write(machine, self.object, name, value)
@@ -145,6 +146,7 @@ class FunctionValue(Value):
             machine.stop("unknown-attribute", f"deleting {name} of {self.describe()}")
         machine.get_attribute(self, name)  # raises where there is none
         if self.object is None:
+            machine.state.effects.touch(self.birth)
             del self.attributes[name]
         else:
             self._write(machine, self.object, name, None)
@@ -309,7 +311,7 @@ class PartialValue(Value):
         if self.source is not None or hasattr(functools.partial, name):
             return super().set_attribute(machine, name, value)
         self.attributes[name] = value
-        machine.state.effects.record(self, "", value)
+        machine.state.effects.touch(self.birth)
 
     def python_type(self) -> type:
         return functools.partial

@@ -27,6 +27,7 @@ from minitorch2.jit.capture.values.base import (
     Keywords,
     NotKnown,
     Value,
+    births,
     native_attribute,
 )
 from minitorch2.jit.capture.values.constants import Constant
@@ -55,9 +56,11 @@ class MadeClass:
     names: DictValue | None = None  # the argument that holds what the body of the class bound
     cell: CellValue | None = None  # the `__class__` of its methods
     after: list[tuple[Callable, Arguments]] = field(default_factory=list)  # calls on the class
+    birth: int = field(default_factory=lambda: next(births))
 
     def set_attribute(self, machine: Machine, name: str, value: Value) -> None:
         """`cls.name = value`; a metaclass of the program's has been asked."""
+        machine.state.effects.touch(self.birth)
         kind = type(self.cls)
         put: Callable = setattr if is_trusted_module(kind.__module__) else type.__setattr__
         machine.guarded(lambda: put(self.cls, name, stand_in(machine, value)))

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def is_trusted_module(name: str) -> bool:
-    """Whether a module is minitorch2's or Python's own, whose names nobody rebinds."""
+    """Whether a module is minitorch2's or Python's own."""
     top = name.partition(".")[0]
     return top == "minitorch2" or (top != "__main__" and top in sys.stdlib_module_names)
 

@@ -31,7 +31,7 @@ STATE = "{0}.seed_value, {0}.counter = {1}, {2}"
 
 
 class RandomState(Value):
-    """A generator; `stand` is a real one in the state that it has by now, `known` once read."""
+    """A generator; `stand` is a real one in the state that it has by now."""
 
     __slots__ = ("object", "stand", "is_read")
 
@@ -44,9 +44,6 @@ class RandomState(Value):
 
     def describe(self) -> str:
         return str(self.source) if self.source is not None else "a generator made inside"
-
-    def same_as(self, machine: Machine, other: Value) -> bool:
-        return self is other
 
     def _is_default(self) -> bool:
         return self.object is random.default_generator

@@ -64,9 +64,6 @@ class OutsideReference(Value):
     def describe(self) -> str:
         return f"the weak reference {self.source}"
 
-    def same_as(self, machine: Machine, other: Value) -> bool:
-        return self is other
-
     def get_attribute(self, machine: Machine, name: str) -> Value:
         if name == "key" and isinstance(self.object, weakref.KeyedRef):
             assert self.source is not None

@@ -2,6 +2,7 @@
 
 import functools
 import types
+import weakref
 
 import pytest
 
@@ -291,3 +292,31 @@ def test_strides_of_sizes_that_are_1():
     for shape, strides in (((1, 3), (3, 1)), ((1, 3), (1, 1)), ((1, 4), (4, 1)), ((1, 4), (7, 1))):
         x = torch.zeros(8).as_strided(shape, strides)
         assert run(x).tolist() == [[float(strides[0])] * shape[1]]
+
+
+class Referred:
+    pass
+
+
+KEPT = Referred(), Referred()
+
+
+@pytest.mark.parametrize("pair", [[weakref.ref(each) for each in KEPT],
+                                  [torch.Generator(), torch.Generator()]])  # fmt: skip
+def test_who_was_another_may_be_the_same(pair):
+    run = torch.compile(lambda x, a, b: (x + 1, a is b), backend="eager")
+    left, right = pair
+    found = [
+        run(torch.ones(1), *given)[1] for given in ((left, right), (left, left), (left, right))
+    ]
+    assert found == [False, True, False]
+
+
+def test_a_hook_by_name_is_refused_as_one_by_place():
+    def fn(x):
+        try:
+            x.register_hook(hook=len)
+        except RuntimeError as error:
+            return type(error), str(error).partition("\n")[0]
+
+    assert torch.compile(fn, backend="eager")(torch.ones(2)) == fn(torch.ones(2))

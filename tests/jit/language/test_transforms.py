@@ -69,6 +69,39 @@ def own_list(x):
 
 
 @program(breaks=True)
+def function_of_one_branch(x):
+    def kept():
+        pass
+
+    def first(x):
+        kept.n = 1
+        return x + 1
+
+    def second(x):
+        kept.n = 2
+        return x + 2
+
+    kept.n = 0
+    return torch.cond(x.sum() < 0, first, second, (x,)), kept.n
+
+
+@program(breaks=True)
+def class_of_one_branch(x):
+    class Kept:
+        n = 0
+
+    def first(x):
+        Kept.n = 1
+        return x + 1
+
+    def second(x):
+        Kept.n = 2
+        return x + 2
+
+    return torch.cond(x.sum() < 100, first, second, (x,)), Kept.n
+
+
+@program(breaks=True)
 def list_from_outside(x, items):
     return torch.vmap(lambda t: (items.append(1), t * 2)[1])(x), items
 
