@@ -54,6 +54,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    # xdist's workers must agree on the names, and no two processes agree on an address.
+    unstable = [item.nodeid for item in items if re.search(r"\bat 0x[0-9a-f]+", item.nodeid)]
+    if unstable:
+        raise pytest.UsageError(f"a test's name holds an address, give it ids=: {unstable[0]}")
     parity = [item for item in items if "parity" in item.path.parts]
     for item in parity:
         item.add_marker(pytest.mark.torch)

@@ -75,7 +75,7 @@ PLACES = [
 
 @pytest.mark.parametrize("weights_only", [True, False])
 @pytest.mark.parametrize("origin", ["cpu", "cuda:0", "mps", "meta", "nonsense"])
-@pytest.mark.parametrize("where", PLACES, ids=str)
+@pytest.mark.parametrize("where", PLACES, ids=lambda where: getattr(where, "__name__", str(where)))
 def test_places(where, origin, weights_only):
     minitorch2.manual_seed(0)
     file = saved(minitorch2, content(minitorch2), origin)
