@@ -17,7 +17,7 @@ from minitorch2.dispatch import Mode, below_modes
 from minitorch2.dtypes import dtype
 from minitorch2.jit.ir.graph import Graph, GraphBuilder, Value, map_values
 from minitorch2.jit.ir.types import TensorType
-from minitorch2.ops.table import CREATION, INPLACE, VIEW
+from minitorch2.ops.table import CREATION, INPLACE, PRODUCT, REDUCTION, VIEW
 from minitorch2.tensors import Tensor, wrap
 
 SLACK = 30.0  # times what rounding explains
@@ -56,8 +56,9 @@ class RoundedSteps(Mode):
     Every element that an operation has rounded goes up or down by the unit of its last place, or
     stays. What is not rounded stays: numbers that an operand has (a copy, a sign, a maximum), also
     times a power of two, and those that fit into half the bits (counts, comparisons, whole
-    numbers). To first order several such runs show what the rounding of each step comes to,
-    whether it is 0 in eager by chance or not; to shake inputs cannot show it for integers.
+    numbers), but for sums of numbers that do not. To first order several such runs show what the
+    rounding of each step comes to, whether it is 0 in eager by chance or not; to shake inputs
+    cannot show it for integers.
     """
 
     def __init__(self, seed: int):
@@ -72,11 +73,13 @@ class RoundedSteps(Mode):
             taken = {id(each.storage) for each in given if isinstance(each, Tensor)}
             for result in _flat((found,)):
                 if isinstance(result, Tensor) and id(result.storage) not in taken:
-                    _move(result.array, given, self.draw)
+                    _move(result.array, given, self.draw, op.kind in (REDUCTION, PRODUCT))
         return found
 
 
-def _move(array: numpy.ndarray, given: Sequence[Any], draw: numpy.random.RandomState) -> None:
+def _move(
+    array: numpy.ndarray, given: Sequence[Any], draw: numpy.random.RandomState, sums: bool
+) -> None:
     """Move the rounded elements of the result of an operation on some operands."""
     if array.dtype.kind != "f" or not array.size:
         return
@@ -85,11 +88,16 @@ def _move(array: numpy.ndarray, given: Sequence[Any], draw: numpy.random.RandomS
         real = [n.astype(array.dtype).ravel() for n in numbers if n.dtype.kind in "biuf"]
         known = numpy.frexp(numpy.abs(numpy.concatenate([[0.0], *real])))[0].astype(array.dtype)
         fraction = numpy.frexp(numpy.abs(array))[0]
-        places = 2.0 ** ((numpy.finfo(array.dtype).nmant + 1) // 2)
-        short = fraction.astype(numpy.float64) * places % 1 == 0
+        short = _is_short(fraction) & (not sums or bool(_is_short(known).all()))
         rounded = numpy.isfinite(array) & ~short & ~numpy.isin(fraction, known)
         steps = draw.randint(-1, 2, array.shape) * numpy.spacing(numpy.abs(array))
         array[...] = numpy.where(rounded, array + steps, array)
+
+
+def _is_short(fraction: numpy.ndarray) -> numpy.ndarray:
+    """Which fractions fit into half the bits of their type."""
+    places = 2.0 ** ((numpy.finfo(fraction.dtype).nmant + 1) // 2)
+    return fraction.astype(numpy.float64) * places % 1 == 0
 
 
 def _flat(items: Sequence[Any]) -> list[Any]:

@@ -239,6 +239,7 @@ class Tracer:
         place, cell = self.places[id(target)], self.cell_of(target)
         before = cell.value
         if place.steps:
+            _check_apart(cell.base.layout, place.steps)
             base, part = self.tensor(cell.value), self.tensor(value)
             cell.value = self.value_of(write_back(base, place.steps, part))
         else:
@@ -278,6 +279,18 @@ class Tracer:
     def owner_of(self, tensor: Tensor) -> int | None:
         """The index of the input whose memory a tensor shares, or None."""
         return self.cell_of(tensor).input_index
+
+
+def _check_apart(layout: Layout, steps: tuple) -> None:
+    """Refuse a write through a view of windows that overlap: each would have a part of it only."""
+    for op, rest in steps[:-1]:
+        layout = op.view(layout, *rest)
+        if op.name in ("unfold", "as_strided") and layout.overlaps_itself():
+            raise CompileError(
+                "a write into a view of overlapping windows",
+                f"the result of {op.name} shows one element of memory in several places",
+                "write into the tensor that the windows show",
+            )
 
 
 def _is_recorded(target: Tensor, cell: Cell) -> bool:

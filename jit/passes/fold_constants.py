@@ -57,7 +57,7 @@ def fold_constants(graph: Graph, options: PassOptions) -> Graph:
         row = lookup(node.op)
         if row.kind == POINTWISE:
             return _fold_pointwise(rebuilder, node)
-        if row.kind == VIEW and len(node.results) == 1:
+        if row.kind == VIEW and row.element is None and len(node.results) == 1:
             number = _number(rebuilder, node.args[0])
             if number is not None:
                 return (_full(rebuilder, node, number),)

@@ -160,13 +160,13 @@ class Window(NamedTuple):
 def window_of(base: Tensor, view: Tensor, steps: tuple) -> Window | None:
     """How a view lies in its base, where its steps cannot be retraced; None where they can.
 
-    They cannot through an expanded dimension, whose repetitions are one memory, nor, as gradients
-    need not be laid out as the base is, through strides given by hand, or another shape of a base
-    that is not row-major.
+    They cannot through an expanded dimension or windows, whose repetitions are one memory, nor, as
+    gradients need not be laid out as the base is, through strides given by hand, or another shape
+    of a base that is not row-major.
     """
     names = [op.name for op, _ in steps]
     reshaped = "view" in names and not base.layout.is_contiguous()
-    if not (reshaped or "expand" in names or "as_strided" in names):
+    if not (reshaped or {"expand", "unfold", "as_strided"}.intersection(names)):
         return None
     return None if base.layout.overlaps_itself() else Window(base.layout, view.layout)
 

@@ -153,13 +153,18 @@ def _in_rows(result: Any) -> Any:
 
 
 def result(
-    case: Case, run: Run, given: Sequence[Any] | None = None, mode: Mode | None = None
+    case: Case,
+    run: Run,
+    given: Sequence[Any] | None = None,
+    mode: Mode | None = None,
+    only: int | None = None,
 ) -> Result:
-    """Run forward and backward, in a mode if there is one."""
+    """Run forward and backward, in a mode if there is one; `only` from one output."""
     leaves, inputs = live_inputs(given if given is not None else tensors(case), case.flags)
     with numpy.errstate(all="ignore"), mode or contextlib.nullcontext():
         found = run(inputs)
-        live = [out for out in found if out.requires_grad]
+        chosen = found if only is None else found[only : only + 1]
+        live = [out for out in chosen if out.requires_grad]
         if live:
             sum(_weighted(out) for out in live).backward()
     arrays = [t.detach().numpy() for t in (*found, *inputs)]

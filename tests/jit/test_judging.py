@@ -109,6 +109,30 @@ def test_a_part_in_ten_thousand_is_no_rounding(name, place):
     assert by_bounds and by_bits
 
 
+def test_a_nan_may_have_any_bits_as_a_part_of_a_number_and_in_what_is_computed_with_it():
+    text = "graph f(%x: f32[2]) {{ %0: f64[1] = view_dtype(%x, f64, 4) {} return {} }}"
+    nan = numpy.array([2.5, numpy.nan], "float32")
+    shown = case_of(text.format("", "%0"), nan)
+    computed = case_of(text.format("%1: f64[1] = mul(%0, 3)", "%1"), nan)
+    other = numpy.array([2.5, -nan[1]], "float32").view("float64")
+    for case, changed in ((shown, other), (computed, 3 * other)):
+        assert judged(case, lambda _, changed=changed: changed, 0) == ("", "")
+    number = case_of(str(computed.graph), numpy.array([2.5, 1.5], "float32"))
+    assert judged(number, lambda array: array * 2, 0)[0]
+
+
+def test_what_results_give_an_input_may_be_summed_up_apart():
+    text = """
+    graph f(%x: f32[3,1]) {
+      %0: f32[2,3,5] = expand(%x, (2, 3, 5))
+      %1: f32[2,3,5] = neg(%0)
+      return %0, %1
+    }"""
+    case = case_of(text, REALS[:3, :1].copy())
+    assert not judged(case, lambda array: array + 1e-6, -1)[0]
+    assert judged(case, lambda array: array + 1e-2, -1)[0]
+
+
 @pytest.mark.parametrize("other, right", [(-1, True), (2**63 - 1, True), (5, False)])
 def test_the_bits_of_a_nan_that_is_shown_as_an_integer_are_any(other, right):
     text = "graph f(%x: f64[1]) {{ %0: {} = {} %1: i64[1] = clone(%0) return %1 }}"

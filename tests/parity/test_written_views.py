@@ -34,6 +34,8 @@ VIEWS = {
     "as_strided that overlaps": lambda b: b.as_strided((2, 2), (1, 1)),
     "diagonal": lambda b: b.diagonal()[:1],
     "windows": lambda b: b.unfold(0, 1, 1)[:, 0],
+    "one of overlapping windows": lambda b: b.unfold(0, 2, 1)[0],
+    "a place in overlapping windows": lambda b: b.unfold(b.dim() - 1, 2, 1)[..., 1][:1],
 }
 
 

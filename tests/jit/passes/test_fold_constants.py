@@ -55,6 +55,8 @@ def test_constants_rounded_to_their_dtype():
         "%0: f64[3] = full((3,), 0.1, dtype=f64) %1: bool[3] = lt(%x, %0)",
         # would have another shape
         "%0: f32[2,1] = full((2, 1), 2.0) %1: f32[2,3] = add(%x, %0)",
+        # are other numbers as elements of another dtype
+        "%0: f32[4] = full((4,), -2.0) %1: f64[2] = view_dtype(%0, f64, 4)",
         # takes no number
         "%0: bool[3] = full((3,), True) %1: f32[3] = where(%0, %x, %x)",
         # depends on a size
