@@ -114,7 +114,7 @@ def check_overlap(target, source):
     if source.storage is not target.storage or source is target:
         return
     written, read = target.layout, source.layout
-    if written == read or not (written.is_dense() and read.is_dense()):
+    if written.same_places(read) or not (written.is_dense() and read.is_dense()):
         return
     if written.offset < read.extent() and read.offset < written.extent():
         raise InPlaceError(

@@ -101,7 +101,7 @@ def set_(
 
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """Whether both are the same memory seen in the same way."""
-    return self.storage is tensor.storage and self.layout == tensor.layout
+    return self.storage is tensor.storage and self.layout.same_places(tensor.layout)
 
 
 def is_same_size(self: Tensor, other: Tensor) -> bool:

@@ -1,5 +1,6 @@
 """Names that scripts meet beside the operations: formats, whole numbers, assert_close, settings."""
 
+import itertools
 import re
 from typing import Any
 
@@ -59,6 +60,26 @@ def test_memory_format_is_refused() -> None:
     assert repr(minitorch2.strided) == repr(torch.strided)
     for t in (minitorch2, torch):
         assert t.ones(2).layout == t.strided and t.ones(2).layout != t.sparse_coo
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_layouts_compare_by_kind() -> None:
+    """Neither sizes nor strides count; coordinates and compressed rows are kinds of their own."""
+    for t in (minitorch2, torch):
+        dense = [
+            t.ones(2),
+            t.ones(2, 3),
+            t.ones(2, 3).t(),
+            t.ones(4)[1:],
+            t.ones(2, 1).expand(2, 5),
+        ]
+        coordinates = [t.eye(2).to_sparse(), t.eye(3).to_sparse()]
+        rows = [t.eye(2).to_sparse_csr(), t.ones(2, 3).to_sparse_csr()]
+        for kind, alike in enumerate((dense, coordinates, rows)):
+            for other, others in enumerate((dense, coordinates, rows)):
+                for one, two in itertools.product(alike, others):
+                    assert (one.layout == two.layout) == (kind == other)
+                    assert len({one.layout, two.layout}) == (1 if kind == other else 2)
 
 
 PAIRS = (
