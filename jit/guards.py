@@ -344,24 +344,37 @@ def value_guard(source: Source, value: Any, span: Span | None) -> Guard:
         kind = type(value).__name__
         test = f"{{0}} != {text} or type({{0}}) is not {kind}"
         return Guard("value", (source,), test, meaning, (), span, value)
-    if type(value) is float:
-        test = "type({0}) is not float or not <SAME>({0})"
-        return Guard("value", (source,), test, meaning, (("SAME", SameFloat(value)),), span, value)
+    if isinstance(value, float | complex | set | frozenset):
+        objects: tuple = (("SAME", Same(value)),)
+        return Guard("value", (source,), "not <SAME>({0})", meaning, objects, span, value)
     objects = (("EXPECTED", value), ("KIND", type(value)))
     test = "{0} is not <EXPECTED> and ({0} != <EXPECTED> or type({0}) is not <KIND>)"
     return Guard("value", (source,), test, meaning, objects, span, value)
 
 
-class SameFloat:
-    """Equality of floats that tells 0.0 from -0.0 and takes nan as equal to itself."""
+class Same:
+    """Equality that tells 1 from 1.0 and True, 0.0 from -0.0, in tuples and sets too, and takes nan
+    as equal to itself."""
 
-    __slots__ = ("text",)
+    __slots__ = ("parts",)
 
-    def __init__(self, value: float):
-        self.text = repr(value)
+    def __init__(self, value: Any):
+        self.parts = _parts(value)
 
-    def __call__(self, value: float) -> bool:
-        return repr(value) == self.text
+    def __call__(self, value: Any) -> bool:
+        return _parts(value) == self.parts
+
+
+def _parts(value: Any) -> Any:
+    """A value with the types of all its parts."""
+    kind = type(value)
+    if isinstance(value, float | complex):
+        return kind, repr(value)
+    if isinstance(value, tuple):
+        return kind, tuple(map(_parts, value))
+    if isinstance(value, set | frozenset):
+        return kind, frozenset(map(_parts, value))
+    return kind, value
 
 
 def identity_guard(source: Source, thing: Any, span: Span | None, kind: str = "value") -> Guard:

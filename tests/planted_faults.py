@@ -110,7 +110,9 @@ FAULTS |= {
             self.number, other.number if isinstance(other, floats.FloatValue) else other),
     ),
     "tensors are not compared": silent(guards.TensorCheck, "difference"),
-    "0.0 is -0.0": around(guards.SameFloat, "__call__", lambda f, self, v: float(self.text) == v),
+    "0.0 is -0.0": around(
+        guards.Same, "__call__", lambda f, self, v: float(self.parts[1]) == v
+    ),
     "shared memory is not seen": around(attempt, "written_apart", lambda f, *args: True),
     "any class is like any other": around(class_series.Alike, "__call__", lambda f, *args: True),
     "classes of a series are not told apart": silent(state.CaptureState, "_guard_relation"),

@@ -70,6 +70,12 @@ ROWS = (
         ("Move the call out, or write it in Python, which capture reads through.",),
     ),
     Row(
+        "kept-answer",
+        "The function called keeps its answers (lru_cache), and what it gives here must be the "
+        "cache's own: there is none yet, one may be pushed out, or the counts are asked for.",
+        ("Call it once before: an answer that is there is captured.",),
+    ),
+    Row(
         "disabled",
         "The function called is marked with torch.compiler.disable.",
         ("Take the mark away.",),

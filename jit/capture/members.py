@@ -8,6 +8,7 @@ Source: Python "Descriptor HowTo Guide".
 
 from __future__ import annotations
 
+import functools
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -129,7 +130,7 @@ class Members:
         """`raw.__get__(owner)` for an attribute of class `cls`."""
         if isinstance(raw, ClassWrite):
             return raw.value
-        if isinstance(raw, types.FunctionType):
+        if isinstance(raw, types.FunctionType | functools._lru_cache_wrapper):
             return MethodValue(owner, self.class_member(cls, name))
         if isinstance(raw, staticmethod):
             return self.class_member(cls, name, "__func__")

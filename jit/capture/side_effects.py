@@ -157,4 +157,4 @@ UNBOUND = {
 
 def _filled(template: str, parts: list[str]) -> str:
     """The template with {0}, {1} replaced, in one pass: a part may contain braces."""
-    return re.sub(r"\{(\d)\}", lambda found: parts[int(found[1])], template)
+    return re.sub(r"\{(\d+)\}", lambda found: parts[int(found[1])], template)

@@ -8,17 +8,20 @@ Source: Python data model, "Special method names".
 
 from __future__ import annotations
 
+import functools
 import random
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture import protocols, symbols
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
 from minitorch2.jit.capture.values.constants import Constant
+from minitorch2.jit.capture.values.functions import NativeValue
 from minitorch2.jit.capture.values.objects import ObjectValue
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
 
+COUNTING = functools._lru_cache_wrapper  # its methods tell and change what it keeps
 SYMBOLS: dict[str, tuple[Any, str, bool]] = {}  # method: (protocol, symbol, operands swapped)
 for _symbol, (_function, _method, _reflected) in symbols.BINARY.items():
     SYMBOLS[_method] = protocols.binary, _symbol, False
@@ -43,12 +46,16 @@ def special_method(
     if isinstance(owner, ObjectValue):
         machine.stop(_reason(owner.python_type()), f"{owner.python_type().__name__}.{name}()")
     function = getattr(owner.python_type(), name, None)
-    if function is None or not machine.is_plain(owner):
+    if isinstance(owner, NativeValue) and name == "__call__":
+        return owner.call(machine, args, kwargs)
+    if function is None or owner.python_type() is COUNTING or not machine.is_plain(owner):
         machine.stop(_reason(owner.python_type()), f"{owner.python_type().__name__}.{name}()")
     return machine.run_python(function, [owner, *args], kwargs)
 
 
 def _reason(cls: type) -> str:
+    if cls is COUNTING:
+        return "kept-answer"
     return "random-generator" if issubclass(cls, random.Random) else "unknown-call"
 
 

@@ -109,8 +109,9 @@ class CaptureState:
 
     def __init__(self, name: str, guards: GuardSet):
         self.environment = ShapeEnvironment()
-        self.remembered: dict[Any, Value] = {}  # answers of functions with an lru_cache
-        self.inside_remembered = 0  # calls of such functions that are being read through
+        self.asked: dict[Any, Any] = {}  # functions with an lru_cache that were called
+        self.keyed: dict[int, Value] = {}  # keys of dicts and sets that are hashed by identity
+        self.inside_asked = 0  # calls of such functions that are being read through
         self.builder = GraphBuilder(name, self.environment)
         self.guards = guards
         self.effects = Effects()
@@ -282,6 +283,17 @@ class CaptureState:
 
     def guard_no_attribute(self, source: Source | None, name: str) -> None:
         self._plain("keys", source, f"{name!r} in {{0}}.__dict__", f"had no own attribute {name}")
+
+    def guard_attribute(self, source: Source | None, name: str, there: bool) -> None:
+        word, meaning = ("not ", "an") if there else ("", "no")
+        self._plain("keys", source, f"{word}hasattr({{0}}, {name!r})",
+                    f"had {meaning} attribute {name}")  # fmt: skip
+
+    def guard_bare(self, source: Source | None, bare: bool) -> None:
+        """Whether a partial has no dict of attributes; to ask for it would make one."""
+        word = "is not" if bare else "is"
+        self._plain("keys", source, f"{{0}}.__reduce__()[2][3] {word} None",
+                    f"had {'no' if bare else 'some'} attributes")  # fmt: skip
 
     def guard_empty_slot(self, source: Source, name: str, slot: Any) -> None:
         self._plain("keys", source, "<HOLDS>({0})", f"had nothing in {name}", HOLDS=Holds(slot))

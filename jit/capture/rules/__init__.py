@@ -8,6 +8,7 @@
 - copying: copy.copy and copy.deepcopy
 - arrays: functions of numpy on known values
 - twins: functions of native modules that have a twin in Python
+- kept_answers: functions with an lru_cache, whose cache is asked first
 - library: functools, itertools, operator, math, and slots such as `object.__setattr__`
 - package: functions of minitorch2 itself, run directly on fake tensors
 - groups: what Python does with exception groups

@@ -23,10 +23,10 @@ from minitorch2.jit.capture import protocols, symbols
 from minitorch2.jit.capture.rules.arrays import run_numpy
 from minitorch2.jit.capture.rules.builtins import RULES, rule
 from minitorch2.jit.capture.rules.iteration import FUNCTIONS
+from minitorch2.jit.capture.rules.kept_answers import call_kept
 from minitorch2.jit.capture.rules.twins import twin_of
-from minitorch2.jit.capture.source import MadeSource
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
-from minitorch2.jit.capture.values.classes import ClassValue, new_container, new_object
+from minitorch2.jit.capture.values.classes import new_container, new_object
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.containers import native_base
 from minitorch2.jit.capture.values.exceptions import TracebackValue
@@ -236,7 +236,7 @@ def call_library(machine: Machine, function: Any, args: Arguments, kwargs: Keywo
     if twin is not None:
         return machine.call(machine.wrap_function(twin), args, kwargs)
     if isinstance(function, functools._lru_cache_wrapper):
-        return _remembered(machine, function, args, kwargs)
+        return call_kept(machine, function, args, kwargs)
     if module in PURE_MODULES or owner is math or function.__name__ in PATHS:
         if any(isinstance(machine.real(argument), TensorValue) for argument in args):
             machine.stop("data-dependent", f"{function.__name__}() of a tensor")
@@ -254,58 +254,6 @@ def call_library(machine: Machine, function: Any, args: Arguments, kwargs: Keywo
     name = getattr(function, "__qualname__", type(function).__name__)
     code = "input-output" if module in WORLD else "unknown-call"
     return machine.stop(code, f"{module + '.' if module else ''}{name}()")
-
-
-def _remembered(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> Value:
-    """A call of a function with an lru_cache. Whether the cache has the answer is not looked at:
-    the function is read through, and must give what nobody can tell from an earlier answer.
-    A tensor that is made or drawn inside, or written, can be told; the same arguments give the same
-    answer again."""
-    given = [*args, *(value for name in sorted(kwargs) for value in (Constant(name), kwargs[name]))]
-    key = id(function), tuple(machine.key(machine.real(value)) for value in given)
-    state = machine.state
-    known = state.remembered.get(key)
-    if known is not None:
-        _count(machine, function, args, kwargs)
-        return known
-    before = len(state.effects.items), len(state.builder.nodes)
-    state.inside_remembered += 1
-    try:
-        found = machine.real(
-            machine.call(machine.wrap_function(function.__wrapped__), args, kwargs)
-        )
-    finally:
-        state.inside_remembered -= 1
-    changed = (len(state.effects.items), len(state.builder.nodes)) != before
-    if changed or not _is_fixed(machine, found):
-        name = getattr(function, "__qualname__", "a function")
-        machine.stop("unknown-call", f"{name}(), whose answers are kept and handed out again")
-    machine.state.remembered[key] = found
-    _count(machine, function, args, kwargs)
-    return found
-
-
-def _count(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) -> None:
-    """Python's own cache hears of a call with plain arguments too: it counts, and keeps an answer.
-    What such a call calls in its turn is counted by it."""
-    given = [machine.real(value) for value in (*args, *kwargs.values())]
-    if machine.state.inside_remembered or not all(isinstance(one, Constant) for one in given):
-        return
-    places = [f"{{{number + 1}}}" for number in range(len(args))]
-    places += [f"{name}={{{len(args) + number + 1}}}" for number, name in enumerate(kwargs)]
-    target = machine.trusted(function, getattr(function, "__name__", "cached"))
-    machine.state.effects.record(target, f"{{0}}({', '.join(places)})", *given)
-
-
-def _is_fixed(machine: Machine, value: Value) -> bool:
-    """Whether nothing can change in a value and each call gives the same one: plain data, classes,
-    what was there before, tuples of them."""
-    value = machine.real(value)
-    if isinstance(value, TupleValue):
-        return all(_is_fixed(machine, item) for item in value.values)
-    if value.source is not None:
-        return not isinstance(value.source, MadeSource)
-    return isinstance(value, (Constant, ClassValue))
 
 
 def _native_new(machine: Machine, owner: type, args: Arguments, kwargs: Keywords) -> Value:

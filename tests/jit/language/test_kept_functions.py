@@ -102,9 +102,9 @@ def one_that_writes():
     return counted, lambda x: (x * counted(2), total + 0)
 
 
-for make in (plain, one_by_another, a_small_one):
+for make in (plain, one_by_another):
     program.known[make.__name__] = cached(make), {}
-for make in (of_tensors, of_leaves, of_draws, one_that_draws, one_that_writes):
+for make in (a_small_one, of_tensors, of_leaves, of_draws, one_that_draws, one_that_writes):
     program.known[make.__name__] = cached(make), {"breaks": True}
 
 

@@ -2,6 +2,7 @@
 # ruff: noqa: C417 -- odd spellings are what is tested
 
 import array
+import functools
 import gc
 import itertools
 import sys
@@ -241,6 +242,20 @@ def debugger(x):
     return x + 1
 
 
+@functools.lru_cache
+def mask(n):
+    return torch.ones(n)
+
+
+def asks_first(x):
+    mask.cache_clear()
+    return x * mask(3)
+
+
+def asks_again(x):
+    return x * mask(3)
+
+
 @torch.compiler.disable
 def disabled(x):
     return x + 1
@@ -300,6 +315,7 @@ PAIRS = {
     "lifetime": ((made_inside, with_()), (made_outside, with_(Owner()))),
     "frame": ((frame, with_()), (name, with_())),
     "debugger": ((debugger, with_()), (body, with_())),
+    "kept-answer": ((asks_first, with_()), (asks_again, with_())),
     "disabled": ((calls_disabled, with_()), (calls_enabled, with_())),
 }
 ELSEWHERE = {
