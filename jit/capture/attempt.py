@@ -40,6 +40,7 @@ from minitorch2.jit.capture.source import (
     AttributeSource,
     MadeSource,
     RootSource,
+    Source,
     argument_names,
 )
 from minitorch2.jit.capture.state import CaptureState, Frame
@@ -127,6 +128,7 @@ class Attempt:
         self.finished = True
         _check_memory(state)
         _check_containers(state)
+        _check_keys(state)
         return self._program(result, before, after, stop)
 
     def _call(self) -> Value:
@@ -357,6 +359,18 @@ def _check_containers(state: CaptureState) -> None:
         guard = kinds.apart_guard(
             [each.source for each in written], [each.source for each in others], state.span()
         )
+        if guard is not None:
+            state.add(guard)
+
+
+def _check_keys(state: CaptureState) -> None:
+    """Keys that are hashed by identity were objects of their own, whatever was found by them."""
+    kinds_of: dict[type, list[Source]] = {}
+    for value in state.keyed.values():
+        if value.source is not None and not isinstance(value.source, MadeSource):
+            kinds_of.setdefault(value.python_type(), []).append(value.source)
+    for sources in kinds_of.values():
+        guard = kinds.apart_guard(list(dict.fromkeys(sources)), [], state.span())
         if guard is not None:
             state.add(guard)
 

@@ -35,11 +35,7 @@ from minitorch2.jit.capture.values.base import Lazy, Value
 from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.containers import FIXED, ContainerObject
-from minitorch2.jit.capture.values.functions import (
-    FunctionValue,
-    MethodValue,
-    PartialValue,
-)
+from minitorch2.jit.capture.values.functions import FunctionValue, MethodValue
 from minitorch2.jit.capture.values.iterators import GeneratorValue
 from minitorch2.jit.capture.values.keys import Key
 from minitorch2.jit.capture.values.made_classes import MadeClass, check_parts
@@ -55,7 +51,7 @@ from minitorch2.storages import NO_VERSION, count_births
 from minitorch2.tensors import Tensor
 
 PLAIN = (int, float, bool, str, bytes, type(None))
-SHARED = (TupleValue, MethodValue, PartialValue)  # built by an expression, but one object each
+SHARED = (TupleValue, MethodValue)  # built by an expression, but one object each
 
 
 class Emitter:

@@ -475,6 +475,10 @@ class Machine(Inputs, Leaves, Members):
         """`left == right` as containers ask it."""
         return protocols.equal(self, left, right)
 
+    def compare(self, symbol: str, left: Value, right: Value) -> Value:
+        """`left symbol right`."""
+        return protocols.compare(self, symbol, left, right)
+
     def key(self, value: Value) -> Any:
         """The dict key of a value."""
         return protocols.plain_key(self, value)

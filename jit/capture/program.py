@@ -62,8 +62,11 @@ def capture(
                 if reason is not None and found is not reason:
                     reason.detail += f"; and what stands there cannot be kept: {found.detail}"
                     reason.guards = found.guards
-                raise attempt.told(reason or found) from (None if found is error else error)
-            step, reason = earlier, attempt.reason_at(error, found)
+                stopped = attempt.told(reason or found)
+                attempt.forget()
+                raise stopped from (None if found is error else error)
+            step, reason = earlier, attempt.reason_at(error, found).forgetful()
+        attempt.forget()  # only now: the traceback of what stopped it holds it too
 
 
 def _chooser(dynamic: bool | None, free: FreeSizes) -> Callable[[str], Any]:

@@ -16,26 +16,31 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.symbols import BINARY, COMPARE, INPLACE, MIRRORED, UNARY, inplace_method
 from minitorch2.jit.capture.values.base import Keywords, NotKnown, Value
+from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.constants import Constant, is_constant
 from minitorch2.jit.capture.values.counters import CountedNumber
 from minitorch2.jit.capture.values.deques import DequeValue
 from minitorch2.jit.capture.values.exceptions import ExceptionValue
 from minitorch2.jit.capture.values.floats import FloatValue, float_arithmetic
-from minitorch2.jit.capture.values.functions import MethodValue
+from minitorch2.jit.capture.values.functions import FunctionValue, MethodValue, NativeValue
 from minitorch2.jit.capture.values.keys import (
     HashedKey,
+    IdentityKey,
     IdentityValue,
     Key,
     MethodKey,
     ObjectKey,
     TupleKey,
+    WeakKey,
 )
 from minitorch2.jit.capture.values.mappings import DictValue
+from minitorch2.jit.capture.values.namespaces import ModuleValue
 from minitorch2.jit.capture.values.objects import ObjectValue, OpaqueValue
 from minitorch2.jit.capture.values.sequences import ListValue, TupleValue
 from minitorch2.jit.capture.values.sets import SetValue
 from minitorch2.jit.capture.values.tensors import TensorValue
 from minitorch2.jit.capture.values.views import DictView
+from minitorch2.jit.capture.values.weak import WeakValue
 from minitorch2.jit.shapes.symbolic_size import SymbolicSize
 
 if TYPE_CHECKING:
@@ -223,7 +228,7 @@ def plain_key(machine: Machine, value: Value) -> Any:
             return int(value.value)
         return value.value
     if isinstance(value, IdentityValue):
-        return value.key
+        return IdentityKey(value, _identity_key(machine, machine.real(value.owner)))
     if isinstance(value, CountedNumber):
         machine.state.counted = True
         return value.key
@@ -238,11 +243,33 @@ def plain_key(machine: Machine, value: Value) -> Any:
         return MethodKey(machine, value, owner, function)
     if value.python_type().__hash__ is None:
         machine.type_error(f"unhashable type: '{value.python_type().__name__}'")
+    if isinstance(value, WeakValue):
+        return WeakKey(machine, value, plain_key(machine, value.referent(machine)))
     try:
         known = value.known()
     except NotKnown:
-        return ObjectKey(value)
-    return known if _is_plain_key(known) else ObjectKey(value)
+        return _identity_key(machine, value)
+    return known if _is_plain_key(known) else _identity_key(machine, value)
+
+
+MET_AGAIN = (FunctionValue, NativeValue, ModuleValue, ClassValue)  # one object, several values
+
+
+def _identity_key(machine: Machine, value: Value) -> ObjectKey:
+    """The key of an object that is hashed by identity: one or two, they are so in each call."""
+    known = isinstance(value, MET_AGAIN) and machine.is_plain(value)
+    first = machine.state.keyed.setdefault(id(value.known() if known else value), value)
+    if first is not value:
+        machine.state.guard_same(first.source, value.source)
+    return ObjectKey(first)
+
+
+def hash_of(machine: Machine, value: Value) -> Value:
+    """`hash(value)`, where that is no address."""
+    key = plain_key(machine, value)
+    if isinstance(key, Key) and not key.has_order:
+        machine.stop("unknown-operation", f"hash() of {key.value.describe()}, its address")
+    return Constant(hash(key))
 
 
 def _object_key(machine: Machine, value: ObjectValue) -> Any:
@@ -250,14 +277,14 @@ def _object_key(machine: Machine, value: ObjectValue) -> Any:
     if function is None:
         machine.type_error(f"unhashable type: '{value.cls.__name__}'")
     if owner is object or machine.is_module_class(value.cls):
-        return ObjectKey(value)
+        return _identity_key(machine, value)
     if value.native is not None and not isinstance(function, types.FunctionType):
         return plain_key(machine, value.native)
     answer = machine.call(machine.class_attribute(value, "__hash__"), [], {})
     answer = machine.real(answer)
     if answer.python_type() is not int:
         machine.type_error("__hash__ method should return an integer")
-    return HashedKey(machine, value, hash(answer.known()))
+    return HashedKey(machine, value, hash(machine.number(answer).known()))
 
 
 def _is_plain_key(known: Any) -> bool:

@@ -114,7 +114,7 @@ RULES: dict[str, Any] = {
     "__format__": lambda machine, owner, spec: protocols.text_of(
         machine, owner, format, machine.real(spec).known()
     ),
-    "__hash__": lambda machine, owner: Constant(hash(machine.key(owner))),
+    "__hash__": protocols.hash_of,
     "__getattribute__": lambda machine, owner, name: owner.get_attribute(
         machine, machine.real(name).known()
     ),

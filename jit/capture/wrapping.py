@@ -40,12 +40,7 @@ from minitorch2.jit.capture.values.contexts import MODE_VALUES
 from minitorch2.jit.capture.values.counters import counter
 from minitorch2.jit.capture.values.deques import DequeValue
 from minitorch2.jit.capture.values.exceptions import CaughtValue, ExceptionValue
-from minitorch2.jit.capture.values.functions import (
-    FunctionValue,
-    MethodValue,
-    NativeValue,
-    PartialValue,
-)
+from minitorch2.jit.capture.values.functions import FunctionValue, MethodValue, NativeValue
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.namespaces import (
     CellValue,
@@ -60,6 +55,7 @@ from minitorch2.jit.capture.values.objects import (
     OpaqueValue,
     is_user_class,
 )
+from minitorch2.jit.capture.values.partials import outside_partial
 from minitorch2.jit.capture.values.random_states import random_state
 from minitorch2.jit.capture.values.sequences import (
     ListValue,
@@ -301,7 +297,9 @@ def _method(machine: Machine, object: types.MethodType, source: Source) -> Value
         return held.get_attribute(machine, name)
     owner = Lazy(object.__self__, AttributeSource(source, "__self__"), machine)
     function = wrap(machine, object.__func__, AttributeSource(source, "__func__"))
-    return MethodValue(owner, function, source)
+    value = MethodValue(owner, function, source)
+    machine.state.remember(object, value)
+    return value
 
 
 def _native(machine: Machine, object: Any, source: Source) -> Value:
@@ -312,20 +310,6 @@ def _native(machine: Machine, object: Any, source: Source) -> Value:
             return NativeMethod(held, object.__name__)
     machine.state.guard_identity(source, object)
     return NativeValue(object, source)
-
-
-def _partial(machine: Machine, object: functools.partial, source: Source) -> Value:
-    function = wrap(machine, object.func, AttributeSource(source, "func"))
-    args = machine.items(wrap(machine, object.args, AttributeSource(source, "args")))
-    keywords = {
-        name: Lazy(value, ItemSource(AttributeSource(source, "keywords"), name), machine)
-        for name, value in object.keywords.items()
-    }
-    place = AttributeSource(source, "keywords")
-    machine.state.guard_keys(place, tuple(object.keywords))
-    value = PartialValue(function, args, dict(keywords), source, object)
-    machine.state.remember(object, value)
-    return value
 
 
 MADE_ITERATORS: tuple[type, ...] = (
@@ -347,7 +331,7 @@ MAKERS: dict[type, Any] = {
     types.FunctionType: function_value,
     types.MethodType: _method,
     types.CellType: cell_value,
-    functools.partial: _partial,
+    functools.partial: outside_partial,
     weakref.ref: outside_reference,
     weakref.KeyedRef: outside_reference,
     **MODE_VALUES,

@@ -23,7 +23,7 @@ from minitorch2.jit.capture.values.keys import IdentityValue
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.namespaces import CellValue
 from minitorch2.jit.capture.values.objects import ObjectValue
-from minitorch2.jit.capture.values.sequences import ListValue, TupleValue
+from minitorch2.jit.capture.values.sequences import ListValue
 from minitorch2.jit.capture.values.sets import SetValue
 
 if TYPE_CHECKING:
@@ -158,17 +158,7 @@ def _format(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
 
 @rule(hash)
 def _hash(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    value = machine.real(args[0])
-    if isinstance(value, ObjectValue):
-        found = machine.class_lookup(value.cls, "__hash__")
-        if found is not None and found[1] is None:
-            machine.type_error(f"unhashable type: '{value.cls.__name__}'")
-        if found is not None and found[0] is not object:
-            return value.special(machine, "__hash__")  # type: ignore[return-value]
-        machine.stop("unknown-operation", "hash() of an object, its address")
-    if isinstance(value, TupleValue):
-        machine.key(value)  # an item may have no hash
-    return machine.run_python(hash, args, kwargs)
+    return protocols.hash_of(machine, args[0])
 
 
 @rule(sum)

@@ -28,17 +28,14 @@ from minitorch2.jit.capture.values.classes import ClassValue, SuperValue
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.deques import DequeValue
 from minitorch2.jit.capture.values.floats import FloatValue
-from minitorch2.jit.capture.values.functions import (
-    HostFunctionValue,
-    MethodValue,
-    PartialValue,
-)
+from minitorch2.jit.capture.values.functions import HostFunctionValue, MethodValue
 from minitorch2.jit.capture.values.instance_dicts import InstanceDict
 from minitorch2.jit.capture.values.keys import Key
 from minitorch2.jit.capture.values.locks import LockValue
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.namespaces import CellValue
 from minitorch2.jit.capture.values.objects import ObjectValue
+from minitorch2.jit.capture.values.partials import PartialValue
 from minitorch2.jit.capture.values.random_states import new_generator
 from minitorch2.jit.capture.values.sequences import (
     ListValue,
@@ -195,15 +192,14 @@ def _range(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
 def _partial(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     if not args:
         machine.type_error("type 'partial' takes at least one argument")
-    function, given, named = machine.real(args[0]), list(args[1:]), dict(kwargs)
+    function, given = machine.real(args[0]), list(args[1:])
     if not machine.truth(machine.call_native(callable, [function], {})):
         machine.type_error("the first argument must be callable")
     if isinstance(function, ObjectValue) and issubclass(function.cls, functools.partial):
         function = _plain_partial(machine, function)
-    if isinstance(function, PartialValue) and not function.has_attributes():  # the two are one
-        given, named = [*function.args, *given], {**function.keywords, **named}
-        function = function.function
-    return PartialValue(function, given, named)
+    if isinstance(function, PartialValue) and function.is_bare(machine):  # the two are one
+        return function.extended(machine, given, kwargs)
+    return PartialValue(function, TupleValue(given), DictValue(dict(kwargs)))
 
 
 def _plain_partial(machine: Machine, value: ObjectValue) -> Value:
@@ -215,7 +211,8 @@ def _plain_partial(machine: Machine, value: ObjectValue) -> Value:
         machine.real(machine.get_attribute(value, name)) for name in ("func", "args", "keywords")
     )
     pairs = machine.pairs([named], {})
-    return PartialValue(function, machine.items(args), {key.known(): v for key, v in pairs})
+    table = DictValue({key.known(): item for key, item in pairs})
+    return PartialValue(function, TupleValue(machine.items(args)), table)
 
 
 def _itemgetter(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
@@ -297,8 +294,10 @@ def _lock(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
 
 
 def _weak(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    if len(args) != 1:
+    if len(args) == 2 and args[1].python_type() is not type(None):
         machine.stop("lifetime", "weakref.ref() with a callback")
+    if kwargs or len(args) not in (1, 2):
+        machine.stop("unknown-call", "weakref.ref() with other arguments")
     return weak_reference(machine, machine.real(args[0]))
 
 

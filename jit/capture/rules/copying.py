@@ -22,6 +22,7 @@ from minitorch2.jit.capture.values.keys import IdentityValue, Key
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.natives import NativeObject
 from minitorch2.jit.capture.values.objects import ObjectValue
+from minitorch2.jit.capture.values.partials import PartialValue
 from minitorch2.jit.capture.values.sequences import ListValue, TupleValue
 from minitorch2.jit.capture.values.sets import SetValue
 from minitorch2.jit.capture.values.tensors import TensorValue
@@ -45,6 +46,8 @@ def shallow(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) 
         if machine.class_lookup(value.cls, "__copy__") is not None:
             return machine.call(machine.class_attribute(value, "__copy__"), [], {})
         return _instance(machine, value, lambda item: item)
+    if isinstance(value, PartialValue):
+        return value.copied(machine, lambda part: part)
     if isinstance(value, TensorValue):
         machine.stop("unknown-call", "copy.copy() of a tensor")
     return value
@@ -101,6 +104,8 @@ def _copied(machine: Machine, value: Value, memo: DictValue) -> Value:
         items = [inner(item) for item in value.values]
         same = all(a is machine.real(b) for a, b in zip(items, value.values, strict=True))
         return value if same else TupleValue(items, value.cls)
+    if isinstance(value, PartialValue):
+        return value.copied(machine, inner)
     if isinstance(value, TensorValue):
         return _tensor(machine, value, memo)
     if isinstance(value, NativeObject):

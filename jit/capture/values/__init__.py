@@ -13,7 +13,8 @@
 - iterators: iterators over known things, and generators of inlined functions
 - outside: iterators that exist already, looked ahead of
 - counters: itertools.count from outside, whose numbers are keys
-- functions: Python functions, bound methods, native callables, partials
+- functions: Python functions, bound methods, native callables
+- partials: functools.partial, part by part
 - instance_dicts: the __dict__ of an instance
 - objects: instances of user classes and nn.Modules
 - containers: instances of user classes that extend list, dict and the like

@@ -1,4 +1,4 @@
-"""Things that are called: Python functions, bound methods, native callables, partials.
+"""Things that are called: Python functions, bound methods, native callables.
 
 In: a function object with its source, or the parts that MAKE_FUNCTION puts together. Out: calls:
 Python functions are inlined by their bytecode, native ones go through `call_rules`.
@@ -11,14 +11,16 @@ from collections.abc import Callable
 from types import CodeType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
-from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.source import AttributeSource, ConstantSource, ItemSource, Source
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value, native_attribute
+from minitorch2.jit.capture.values.constants import Constant
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.emit import Emitter
     from minitorch2.jit.capture.interpreter import Machine
     from minitorch2.jit.capture.values.namespaces import CellValue, GlobalsValue
+
+DESCRIPTORS = (property, staticmethod, classmethod)
 
 
 class FunctionValue(Value):
@@ -167,10 +169,18 @@ class FunctionValue(Value):
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
         if name == "__get__":
-            return MethodValue(args[0], self)
+            return self._bound(machine, *args)
         if name == "__call__":
             return self.call(machine, args, kwargs)
         return super().call_method(machine, name, args, kwargs)
+
+    def _bound(self, machine: Machine, owner: Value, cls: Value | None = None) -> Value:
+        """What `function.__get__(owner, cls)` gives: without an owner, the function itself."""
+        given = [machine.real(owner), machine.real(cls) if cls is not None else Constant(None)]
+        lacks = [isinstance(each, Constant) and each.value is None for each in given]
+        if all(lacks):
+            machine.type_error("__get__(None, None) is invalid")
+        return self if lacks[0] else MethodValue(owner, self)
 
     def call(self, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
         return machine.call_function(self, args, kwargs)
@@ -249,6 +259,8 @@ class MethodValue(Value):
         return machine.call(self.function, [self.owner, *args], kwargs)
 
     def emit(self, emitter: Emitter) -> str:
+        if self.source is not None:
+            return emitter.fetch(self.source)
         method = emitter.object(MethodType, "MethodType")
         return f"{method}({emitter.value(self.function)}, {emitter.value(self.owner)})"
 
@@ -282,66 +294,33 @@ class NativeValue(Value):
             return machine.wrap(getattr(self.object, name), AttributeSource(self.source, name))
         return machine.from_python(getattr(self.object, name))
 
+    def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
+        if name == "__get__" and isinstance(self.object, DESCRIPTORS):
+            return self._bound(machine, *map(machine.real, args))
+        if name == "__call__":
+            return self.call(machine, args, kwargs)
+        if isinstance(self.object, functools._lru_cache_wrapper):  # its counts are Python's
+            machine.stop("unknown-call", f"{self.describe()}.{name}()")
+        return super().call_method(machine, name, args, kwargs)
+
+    def _bound(self, machine: Machine, owner: Value, cls: Value | None = None) -> Value:
+        """What a property or a static or class method gives, asked by its `__get__`."""
+        alone = isinstance(owner, Constant) and owner.value is None
+        if isinstance(self.object, property):
+            fget = self.get_attribute(machine, "fget")
+            return self if alone else machine.call(fget, [owner], {})
+        function = self.get_attribute(machine, "__func__")
+        if isinstance(self.object, staticmethod):
+            return function
+        if cls is None or (isinstance(cls, Constant) and cls.value is None):
+            cls = machine.from_python(owner.python_type())
+        return machine.bind_method(cls, function)
+
     def call(self, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
         return machine.call_native(self.object, args, kwargs)
 
     def emit(self, emitter: Emitter) -> str:
         return emitter.object(self.object, getattr(self.object, "__name__", "native"))
-
-
-class PartialValue(Value):
-    """`functools.partial` made inside, or read from outside part by part."""
-
-    __slots__ = ("function", "args", "keywords", "attributes", "object")
-
-    def __init__(
-        self, function: Value, args: Arguments, keywords: Keywords, source: Source | None = None,
-        object: Any = None,
-    ):  # fmt: skip
-        super().__init__(source)
-        self.function, self.args, self.keywords = function, args, keywords
-        self.attributes: dict[str, Value] = {}  # of one made inside
-        self.object = object  # one that exists
-
-    def has_attributes(self) -> bool:
-        """Whether something was set on it, so that a partial of it stays one of two."""
-        return bool(self.attributes or (self.object is not None and self.object.__dict__))
-
-    def set_attribute(self, machine: Machine, name: str, value: Value) -> None:
-        if self.source is not None or hasattr(functools.partial, name):
-            return super().set_attribute(machine, name, value)
-        self.attributes[name] = value
-        machine.state.effects.touch(self.birth)
-
-    def python_type(self) -> type:
-        return functools.partial
-
-    def describe(self) -> str:
-        return f"partial of {self.function.describe()}"
-
-    def get_attribute(self, machine: Machine, name: str) -> Value:
-        if name == "func":
-            return self.function
-        if name == "args":
-            return machine.tuple_of(list(self.args))
-        if name == "keywords":
-            return machine.dict_of(dict(self.keywords))
-        if name in self.attributes:
-            return self.attributes[name]
-        raise GraphBreak("unknown-attribute", f"partial.{name}")
-
-    def call(self, machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-        return machine.call(self.function, [*self.args, *args], {**self.keywords, **kwargs})
-
-    def emit(self, emitter: Emitter) -> str:
-        if self.source is not None:
-            return emitter.fetch(self.source)
-        parts = [emitter.value(value) for value in (self.function, *self.args)]
-        parts += [f"{name}={emitter.value(value)}" for name, value in self.keywords.items()]
-        text = f"{emitter.object(functools.partial, 'partial')}({', '.join(parts)})"
-        if self.attributes:
-            return emitter.with_attributes(self, text, self.attributes)
-        return text
 
 
 class HostFunctionValue(Value):

@@ -80,6 +80,22 @@ class MethodKey(Key):
         return hash(self.owner.python_type())
 
 
+class WeakKey(ObjectKey):
+    """A weak reference; `referent` is the key of what it refers to."""
+
+    __slots__ = ("machine", "referent")
+
+    def __init__(self, machine: Machine, value: Value, referent: Any):
+        super().__init__(value)
+        self.machine, self.referent = machine, referent
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, WeakKey) and self.machine.equal(self.value, other.value)
+
+    def __hash__(self) -> int:
+        return hash(self.referent)
+
+
 class HashedKey(Key):
     """An instance whose class has a `__hash__` of its own: `number` is what that answered."""
 
@@ -104,12 +120,11 @@ class HashedKey(Key):
 class IdentityValue(Value):
     """`id(value)`: a number that is good for being a key and for being compared, no more."""
 
-    __slots__ = ("owner", "key")
+    __slots__ = ("owner",)
 
     def __init__(self, owner: Value):
         super().__init__(None)
         self.owner = owner
-        self.key = IdentityKey(self, ObjectKey(owner))
 
     def python_type(self) -> type:
         return int

@@ -194,8 +194,8 @@ class DictValue(Value):
     def _own(self, machine: Machine, name: str) -> Value | None:
         """An attribute that was set on an OrderedDict, which has a dict of its own."""
         if name not in self.attributes and self.object is not None and self.source is not None:
+            machine.state.guard_attribute(self.source, name, hasattr(self.object, name))
             if name not in self.object.__dict__:
-                machine.state.guard_no_attribute(self.source, name)
                 return None
             source = AttributeSource(self.source, name)
             self.attributes[name] = machine.lazy(self.object.__dict__[name], source)

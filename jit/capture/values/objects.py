@@ -126,6 +126,8 @@ class ObjectValue(Value):
             return part
         if fallback is None:
             return machine.no_attribute(self, name)
+        if machine.is_module_class(self.cls):
+            machine.state.guard_no_attribute(self.source, name)
         function = machine.class_attribute(self, "__getattr__")
         return machine.call(function, [machine.from_python(name)], {})
 

@@ -115,6 +115,7 @@ class TensorValue(Value):
         if self.object is not None and name in self.object.__dict__:
             return self._kept(machine, name)
         if not hasattr(cls, name):
+            machine.state.guard_no_attribute(self.source, name)
             machine.raise_(AttributeError, f"'{cls.__name__}' object has no attribute '{name}'")
         found = getattr(cls, name)
         if callable(found):
