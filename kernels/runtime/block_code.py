@@ -10,13 +10,7 @@ The owner of an array's memory is a capsule, whose destructor puts the block on 
 size; a free block's first word is the address of the next one. Sizes are found in a table by
 hashing; a table that is full is emptied, with all free blocks.
 
-The system hands memory out page by page, at the first write to each: of small pages, that takes
-longer than what the first call of a program computes. So blocks of a medium size are cut from
-slabs of large pages. A slab's first word counts its blocks; without any it goes back. Slabs lie at
-multiples of their size, so that a block's address tells its slab.
-
-Source: https://docs.python.org/3/c-api/capsule.html; the free lists are those of any allocator,
-the slabs those of mimalloc's segments.
+Source: https://docs.python.org/3/c-api/capsule.html; the free lists are those of any allocator.
 """
 
 from llvmlite import ir
@@ -28,9 +22,7 @@ from minitorch2.kernels.runtime.pool_code import PoolCode
 ALIGNMENT = 64
 FINE, COARSE = 64, 4096  # sizes are multiples of the one below LARGE, of the other from there on
 LARGE = 1 << 16
-HUGE = 4 << 20  # from this size on, blocks have large pages of their own; from LARGE on, slabs
-HUGE_PAGES = 14  # MADV_HUGEPAGE
-SLAB = 32 << 20
+HUGE, HUGE_PAGES = 4 << 20, 14  # from this size on, MADV_HUGEPAGE
 KEPT_AT_MOST = 1 << 30
 ENTRIES_LOG = 10
 ENTRIES = 1 << ENTRIES_LOG
@@ -47,7 +39,6 @@ class BlockCode:
         self.pool = pool
         self.table = pool.row("block_table", 2 * ENTRIES)  # of each size: the size, a free block
         self.state = pool.row("block_state", len(STATE))
-        self.slab = pool.row("block_slab", 2)  # the one that is cut: its address, bytes in use
         self.allocate = pool.outside("aligned_alloc", I64, [I64, I64])
         self.free = pool.outside("free", VOID, [I64])
         self.advise = pool.outside("madvise", I32, [I64, I64, I32])
@@ -61,11 +52,9 @@ class BlockCode:
         self.set_context = pool.outside("PyCapsule_SetContext", I32, [I64, I64])
         self.pointer = pool.outside("PyCapsule_GetPointer", I64, [I64, I64])
         self.context = pool.outside("PyCapsule_GetContext", I64, [I64])
-        self.release = self._release()
         self.clear = self._clear()
         self.entry = self._entry()
         self.give = self._give()
-        self.cut = self._cut()
         self.make = self._make()
         self._take()
         f = pool.function("blocks_state", I64, [], export=True)
@@ -78,26 +67,6 @@ class BlockCode:
         f.put(place, value)
         return value
 
-    def _in_slab(self, f: Function, size: ir.Value) -> ir.Value:
-        return f.builder.and_(f.test(size, ">=", LARGE), f.test(size, "<", HUGE))
-
-    def _release(self) -> Function:
-        """Give a block back to the system, or to its slab."""
-        f = self.pool.function("block_release", VOID, [I64, I64])
-        block, size = f.arguments
-        with f.when(self._in_slab(f, size)):
-            slab = f.builder.and_(block, I64(-SLAB))
-            live = f.builder.sub(f.get(f.pointer(slab)), I64(1))
-            f.put(f.pointer(slab), live)
-            with f.when(f.test(live, "==", 0)):
-                with f.when(f.test(f.get(f.slot(self.slab, 0)), "==", slab)):
-                    f.put(f.slot(self.slab, 0), 0)
-                f.call(self.free, slab)
-            f.ret()
-        f.call(self.free, block)
-        f.ret()
-        return f
-
     def _clear(self) -> Function:
         """Free all free blocks, and forget the sizes."""
         f = self.pool.function("blocks_clear", VOID, [], export=True)
@@ -108,7 +77,7 @@ class BlockCode:
                 block = f.get(head)
                 f.leave(f.test(block, "==", 0))
                 f.put(head, f.get(f.pointer(block)))
-                f.call(self.release, block, f.get(size))
+                f.call(self.free, block)
             f.put(size, 0)
         f.put(f.slot(self.state, STATE.index("kept")), 0)
         f.ret()
@@ -142,7 +111,7 @@ class BlockCode:
         self.count(f, "allocated", f.builder.neg(size))
         kept = f.builder.add(f.get(f.slot(self.state, STATE.index("kept"))), size)
         with f.when(f.test(kept, ">", KEPT_AT_MOST)):
-            f.call(self.release, block, size)
+            f.call(self.free, block)
             f.ret()
         head = f.slot(f.pointer(f.call(self.entry, size)), 1)
         f.put(f.pointer(block), f.get(head))
@@ -151,33 +120,10 @@ class BlockCode:
         f.ret()
         return f
 
-    def _cut(self) -> Function:
-        """A block from the slab, or from a new one where it has no room; 0 without memory."""
-        f = self.pool.function("block_cut", I64, [I64])
-        (size,) = f.arguments
-        address, used = f.slot(self.slab, 0), f.slot(self.slab, 1)
-        end = f.builder.add(f.get(used), size)
-        none = f.test(f.get(address), "==", 0)
-        with f.when(f.builder.or_(none, f.test(end, ">", SLAB))):
-            made = f.call(self.allocate, SLAB, SLAB)
-            with f.when(f.test(made, "==", 0)):
-                f.ret(0)
-            f.call(self.advise, made, SLAB, HUGE_PAGES)
-            f.put(f.pointer(made), 0)
-            f.put(address, made)
-            f.put(used, ALIGNMENT)
-        slab, start = f.get(address), f.get(used)
-        f.put(f.pointer(slab), f.builder.add(f.get(f.pointer(slab)), I64(1)))
-        f.put(used, f.builder.add(start, size))
-        f.ret(f.builder.add(slab, start))
-        return f
-
     def _make(self) -> Function:
         """A new block, of large pages where it is large; 0 when there is no memory."""
         f = self.pool.function("block_make", I64, [I64])
         (size,) = f.arguments
-        with f.when(self._in_slab(f, size)):
-            f.ret(f.call(self.cut, size))
         block = f.call(self.allocate, ALIGNMENT, size)
         large = f.builder.and_(f.test(size, ">=", HUGE), f.test(block, "!=", 0))
         with f.when(large):
@@ -230,7 +176,7 @@ class BlockCode:
         array = f.call_at(new, I64, kinds, ndarray, dtype, f.builder.trunc(dimensions, I32),
                           f.builder.ptrtoint(sizes, I64), 0, block, WRITEABLE_ROWS, 0)  # fmt: skip
         with f.when(f.test(array, "==", 0)):
-            f.call(self.release, block, size)
+            f.call(self.free, block)
             self.count(f, "allocated", f.builder.neg(size))
             f.ret(0)
         owner = f.call(self.capsule, block, 0, f.builder.ptrtoint(self.give.ir, I64))

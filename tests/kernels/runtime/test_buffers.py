@@ -2,7 +2,6 @@
 
 import gc
 import math
-import os
 import threading
 
 import ml_dtypes
@@ -119,58 +118,6 @@ def test_more_sizes_than_the_table_holds(own):
     assert all((array == number).all() for number, array in enumerate(again))
     own.pool.clear()
     assert own.count("kept") == 0
-
-
-def test_blocks_of_all_sizes_lie_apart(own):
-    """Small ones, those that slabs are cut for, large ones; also where a half of them is gone."""
-    draw = np.random.default_rng(0)
-    sizes = np.exp(draw.uniform(np.log(100), np.log(6 << 20), 120)).astype(int)
-    bounds = [block_code.LARGE, block_code.HUGE]
-    sizes = [*sizes, *(bound + step for bound in bounds for step in (-4096, -1, 0, 1, 4096))]
-    held = {}
-    for turn in range(3):
-        for mark, size in enumerate(sizes):
-            if mark not in held:
-                held[mark] = own.empty((int(size),), np.dtype(np.uint8))
-                held[mark][:] = mark
-        assert all((array == mark).all() for mark, array in held.items())
-        assert all(array.ctypes.data % block_code.ALIGNMENT == 0 for array in held.values())
-        for mark in list(held)[turn % 2 :: 2]:
-            del held[mark]
-        gc.collect()
-        if turn:
-            own.pool.clear()
-    assert all((array == mark).all() for mark, array in held.items())
-    held.clear()
-    gc.collect()
-    own.pool.clear()
-    assert (own.count("kept"), own.count("allocated")) == (0, 0)
-
-
-@pytest.mark.numba
-@pytest.mark.skipif(not NATIVE, reason="no native pool here")
-@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads Linux's own counters")
-@pytest.mark.parametrize("size", [block_code.LARGE, 300_000, 1 << 20, 3 << 20])
-def test_slabs_leave_memory(size):
-    """But for one that something else lies in as well, and one that was in use before."""
-    pool, element, much = buffers.NativePool(), np.dtype(np.uint8), 5 * block_code.SLAB
-    pool.clear()
-    other = pool.take((size,), element, size)
-    held = [pool.take((size,), element, size) for _ in range(much // size)]
-    for array in held:
-        array[:] = 1
-    full = resident()
-    del held, array
-    gc.collect()
-    pool.clear()
-    assert full - resident() > much - 2.5 * block_code.SLAB
-    assert other.size == size
-
-
-def resident():
-    """The bytes of this process that are in memory."""
-    with open("/proc/self/statm", encoding="ascii") as numbers:
-        return int(numbers.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def test_threads_never_share_a_block(own):
