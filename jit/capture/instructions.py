@@ -21,7 +21,14 @@ from typing import Any
 
 from minitorch2.artifacts import Span
 
+PY312 = sys.version_info >= (3, 12)
+PY313 = sys.version_info >= (3, 13)
 SKIPPED = frozenset({"CACHE", "EXTENDED_ARG"})
+
+
+def beside_null(function: Any, null: Any) -> tuple[Any, Any]:
+    """Something to be called and the NULL for "no self", as they lie on the stack."""
+    return (function, null) if PY313 else (null, function)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +121,7 @@ def _index(index_of: dict[int, int], offset: int) -> int:
 JUMPS = frozenset(dis.hasjrel) | frozenset(dis.hasjabs)
 
 
-TESTED = 16 if sys.version_info >= (3, 13) else 0  # the bit of COMPARE_OP that asks for the truth
+TESTED = 16 if PY313 else 0  # the bit of COMPARE_OP that asks for the truth
 
 
 def _compares_and_tests(item: dis.Instruction) -> bool:

@@ -76,6 +76,7 @@ class Machine(Inputs, Leaves, Members):
         self.made_at: dict[int, tuple[int, Any]] = {}  # the step of the root that made each value
         self.raised_at: dict[int, tuple[int, Value]] = {}  # where the root saw each exception first
         self.absent: dict[type, set[str]] = {}  # what classes were asked for and did not have
+        self.asked: set[type] = set()  # the classes whose line was gone along
 
     # ---- running frames
 

@@ -74,6 +74,7 @@ class Members:
     def class_lookup(self: Any, cls: type, name: str) -> Any:
         """(class that holds it, raw attribute) along the MRO, or None."""
         writes = self.state.class_writes
+        self.asked.add(cls)
         for owner in cls.__mro__:
             if writes and (owner, name) in writes:
                 return owner, writes[owner, name]
@@ -85,13 +86,20 @@ class Members:
     def guard_absent_names(self: Any) -> None:
         """No class of the program's has a name by now under which it was passed over."""
         for owner, names in self.absent.items():
-            made = owner in self.state.made_classes
-            home = getattr(owner, "__module__", "")  # none in a class that `type` made so
-            if made or not is_user_class(owner) or is_trusted_module(home):
-                continue
-            source = self.state.class_sources.get(owner)
-            source = source or ConstantSource(owner, owner.__name__, False)
-            self.state.guard_class_lacks(source, frozenset(names))
+            if self._may_change(owner):
+                source = self.state.class_sources.get(owner)
+                source = source or ConstantSource(owner, owner.__name__, False)
+                self.state.guard_class_lacks(source, frozenset(names))
+        for cls in self.asked - self.state.class_sources.keys():
+            if self._may_change(cls) and cls.__base__ is not object:  # has bases that can change
+                line = AttributeSource(ConstantSource(cls, cls.__name__, False), "__mro__")
+                self.state.guard_identity(line, cls.__mro__)
+
+    def _may_change(self: Any, cls: type) -> bool:
+        """Whether a class is the program's, and was there before."""
+        home = getattr(cls, "__module__", "")  # none in a class that `type` made so
+        made = cls in self.state.made_classes
+        return not made and is_user_class(cls) and not is_trusted_module(home)
 
     def class_member(self: Any, owner: type, name: str, *path: str) -> Value:
         """The raw attribute that a class holds, with its source; `path` goes on from there."""

@@ -51,6 +51,9 @@ def binary(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
     """`left symbol right`."""
     left, right = machine.real(left), machine.real(right)
     function, method, reflected = BINARY[symbol]
+    found = _of_tensors(machine, left, method, right, reflected)
+    if found is not None:
+        return found
     if symbol == "%" and isinstance(left, Constant) and type(left.value) is str:
         own = machine.class_lookup(right.python_type(), "__rmod__")
         if not issubclass(right.python_type(), str) or own is None or own[0] is str:
@@ -72,6 +75,15 @@ def binary(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
     return machine.from_python(machine.run_lowered(function, plain, {}))
 
 
+def _of_tensors(
+    machine: Machine, left: Value, method: str, right: Value, reflected: str
+) -> Value | None:
+    """An operator of a tensor, where the program put its own method into the class."""
+    if isinstance(left, TensorValue):
+        return left.special(machine, method, right)
+    return right.special(machine, reflected, left) if isinstance(right, TensorValue) else None
+
+
 def _unsupported(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
     """An operator on something that has none: functions, modules, iterators."""
     for value in (left, right):
@@ -86,6 +98,9 @@ def inplace(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
     """`left symbol= right`."""
     left, right = machine.real(left), machine.real(right)
     if isinstance(left, TensorValue):
+        own = left.special(machine, inplace_method(symbol), right)
+        if own is not None:
+            return own
         found = float_arithmetic(machine, symbol, INPLACE[symbol], [left, right])
         return found or machine.run_python(INPLACE[symbol], [left, right], {})
     if isinstance(left, ObjectValue):
@@ -131,6 +146,10 @@ def unary(machine: Machine, symbol: str, value: Value) -> Value:
     """`symbol value`."""
     function, method = UNARY[symbol]
     value = machine.real(value)
+    if isinstance(value, TensorValue):
+        own = value.special(machine, method)
+        if own is not None:
+            return own
     if isinstance(value, ObjectValue):
         found = value.special(machine, method)
         if found is None:
@@ -155,7 +174,8 @@ def compare(machine: Machine, symbol: str, left: Value, right: Value) -> Value:
     if isinstance(left, ObjectValue) or isinstance(right, ObjectValue):
         return _compare_objects(machine, symbol, left, right)
     if isinstance(left, TensorValue) or isinstance(right, TensorValue):
-        return machine.run_python(function, [left, right], {})
+        own = _of_tensors(machine, left, method, right, reflected)
+        return own or machine.run_python(function, [left, right], {})
     found = left.compare_with(machine, symbol, right, False)
     found = found or right.compare_with(machine, MIRRORED[symbol], left, True)
     if found is not None:

@@ -41,7 +41,6 @@ from minitorch2.tensors import Tensor
 if TYPE_CHECKING:
     from minitorch2.jit.capture.values.namespaces import GlobalsValue
 
-BOUND = (classmethod, staticmethod, property)
 TOO_LARGE = 1 << 63  # for a number of a graph
 
 
@@ -196,7 +195,7 @@ class CaptureState:
         self.guards.add(guard)
 
     def guard_value(self, source: Source | None, value: Any) -> None:
-        if source is not None:
+        if source is not None and not source.trusted:
             self.add(kinds.value_guard(source, value, self.span()))
 
     def guard_symbolic_int(self, source: Source) -> None:
@@ -204,7 +203,7 @@ class CaptureState:
         self._plain("value", source, test, "was an int of 2 or more")
 
     def guard_identity(self, source: Source | None, thing: Any) -> None:
-        if source is not None:
+        if source is not None and not source.trusted:
             self.add(kinds.identity_guard(source, thing, self.span()))
 
     def guard_not_this(self, source: Source, thing: Any) -> None:
@@ -219,14 +218,13 @@ class CaptureState:
 
     def guard_name(self, owner: Any, label: str, name: str, found: Any) -> None:
         """A public module or class of minitorch2's or Python's still has this under a name: the
-        program may put its own there. Once for each name, and only for what is called."""
-        if (id(owner), name) in self.named or not callable(found) and not isinstance(found, BOUND):
-            return
-        if vars(owner).get(name) is not found:
+        program may put its own there. Once for each name."""
+        if (id(owner), name) in self.named or vars(owner).get(name) is not found:
             return
         self.named.add((id(owner), name))
         base = ConstantSource(owner, label, False)
-        step = ClassAttributeSource if isinstance(owner, type) else AttributeSource
+        raw = getattr(owner, name, None) is not found  # what is bound when it is read
+        step = ClassAttributeSource if raw else AttributeSource  # which is quicker
         self.add(kinds.identity_guard(step(base, name), found, self.span()))
 
     def guard_class(self, source: Source, cls: type) -> None:

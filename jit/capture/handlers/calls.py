@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from minitorch2.jit.capture.handlers.containers import take
 from minitorch2.jit.capture.handlers.naming import called
-from minitorch2.jit.capture.handlers.registry import PY313, handles
-from minitorch2.jit.capture.instructions import Instruction
+from minitorch2.jit.capture.handlers.registry import handles
+from minitorch2.jit.capture.instructions import PY313, Instruction
 from minitorch2.jit.capture.state import Frame
 from minitorch2.jit.capture.values.base import NULL, Value
 from minitorch2.jit.capture.values.functions import FunctionValue

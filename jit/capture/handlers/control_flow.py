@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from minitorch2.jit.capture.handlers.registry import PY312, PY313, RETURNED, YIELDED, handles
-from minitorch2.jit.capture.instructions import Instruction, Program
+from minitorch2.jit.capture.handlers.registry import RETURNED, YIELDED, handles
+from minitorch2.jit.capture.instructions import PY312, PY313, Instruction, Program
 from minitorch2.jit.capture.protocols import identical
 from minitorch2.jit.capture.state import Frame
 from minitorch2.jit.capture.values.base import NULL, UserRaise, Value

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from minitorch2.jit.capture.handlers.registry import handles
 from minitorch2.jit.capture.instructions import Instruction
+from minitorch2.jit.capture.source import ConstantSource, ItemSource
 from minitorch2.jit.capture.state import Frame
 
 if TYPE_CHECKING:
@@ -27,7 +28,10 @@ def import_name(machine: Machine, frame: Frame, ins: Instruction) -> None:
     if module is None:
         machine.stop("input-output", f"import {name}, which is not loaded yet")
     if names.known() is None and not level:
-        module = sys.modules[name.partition(".")[0]]
+        name = name.partition(".")[0]
+        module = sys.modules[name]
+    place = ItemSource(ConstantSource(sys.modules, "sys.modules", False), name)
+    machine.state.guard_identity(place, module)
     frame.stack.append(machine.trusted(module, module.__name__))
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture import protocols
 from minitorch2.jit.capture.handlers.exceptions import raised_behind
-from minitorch2.jit.capture.handlers.registry import PY312, handles
-from minitorch2.jit.capture.instructions import Instruction
+from minitorch2.jit.capture.handlers.registry import handles
+from minitorch2.jit.capture.instructions import PY312, Instruction
 from minitorch2.jit.capture.state import Frame
 from minitorch2.jit.capture.values.base import Value
 from minitorch2.jit.capture.values.iterators import stopped_inside

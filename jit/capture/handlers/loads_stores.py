@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from minitorch2.jit.capture.handlers.registry import PY312, PY313, handles
-from minitorch2.jit.capture.instructions import Instruction
+from minitorch2.jit.capture.handlers.registry import handles
+from minitorch2.jit.capture.instructions import PY312, Instruction, beside_null
 from minitorch2.jit.capture.state import Frame
 from minitorch2.jit.capture.values.base import NULL, Value
 from minitorch2.jit.capture.values.classes import ClassValue, SuperValue
@@ -136,11 +136,7 @@ def load_global(machine: Machine, frame: Frame, ins: Instruction) -> None:
 
 def push_callable(frame: Frame, value: Value, with_null: bool) -> None:
     """Push something that will be called, with the NULL that stands for "no self"."""
-    if with_null and not PY313:
-        frame.stack.append(NULL)
-    frame.stack.append(value)
-    if with_null and PY313:
-        frame.stack.append(NULL)
+    frame.stack += beside_null(value, NULL) if with_null else (value,)
 
 
 @handles("STORE_GLOBAL")

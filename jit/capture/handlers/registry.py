@@ -6,15 +6,12 @@ def nothing(machine, frame, instruction): ...
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
 HANDLERS: dict[str, Callable[..., Any]] = {}
 RETURNED = object()  # what a handler answers when the frame is done
 YIELDED = object()  # what it answers when a generator has yielded
-PY312 = sys.version_info >= (3, 12)
-PY313 = sys.version_info >= (3, 13)
 
 
 def handles(*names: str) -> Callable[[Callable], Callable]:

@@ -25,8 +25,7 @@ from dataclasses import dataclass, replace
 from types import CodeType
 from typing import Any
 
-from minitorch2.jit.capture.handlers.registry import PY312, PY313
-from minitorch2.jit.capture.instructions import Instruction, decode
+from minitorch2.jit.capture.instructions import PY312, PY313, Instruction, beside_null, decode
 from minitorch2.jit.capture.resume.place import NULL, VALUE
 from minitorch2.jit.capture.resume.splice import encode
 
@@ -169,7 +168,7 @@ def _super_attribute(name: str, argument: int) -> Operation:
 
 def _loaded(body: bytes, popped: int, with_null: bool) -> Operation:
     """An attribute or global that may be about to be called."""
-    pushed = ((VALUE, NULL) if PY313 else (NULL, VALUE)) if with_null else (VALUE,)
+    pushed = beside_null(VALUE, NULL) if with_null else (VALUE,)
     return Operation(tuple(range(-popped, 0)), popped, body, pushed)
 
 
@@ -195,11 +194,13 @@ def _call(instructions: tuple[Instruction, ...], index: int) -> Operation:
             before -= 1
         if instructions[before].name == "KW_NAMES":
             body = encode("KW_NAMES", instructions[before].argument)
-        if not PY312:
-            body += encode("PRECALL", argument)
-    body += encode(name, argument)
+    body += _encoded_call(argument) if name == "CALL" else encode(name, argument)
     operands = tuple(range(-popped, 0))
     return Operation(operands, popped, body, (VALUE,), callee=0)
+
+
+def _encoded_call(count: int) -> bytes:
+    return (b"" if PY312 else encode("PRECALL", count)) + encode("CALL", count)
 
 
 def _truth(name: str) -> Operation | None:
@@ -212,10 +213,8 @@ def _truth(name: str) -> Operation | None:
 
 def _special(name: str, argument: int) -> Operation | None:
     if name == "FOR_ITER":
-        body = (b"" if PY312 else encode("PRECALL", 2)) + encode("CALL", 2)
-        operands: tuple[int | str, ...] = (NULL, "next", -1, "end")
-        if PY313:
-            operands = ("next", NULL, -1, "end")
+        body = _encoded_call(2)
+        operands: tuple[int | str, ...] = (*beside_null("next", NULL), -1, "end")
         constants: tuple[tuple[str, Any], ...] = (("next", next), ("end", END))
         return Operation(operands, 0, body, (VALUE,), NEXT, constants=constants)
     if name == "RAISE_VARARGS":

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture import protocols
+from minitorch2.jit.capture.instructions import PY313
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, UserRaise, Value
 from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.constants import Constant
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 _RULES_PACKAGE = __name__.rpartition(".")[0] + "."  # an error raised there is one of a rule
 Rule = Callable[["Machine", Arguments, Keywords], Value]
 RULES: dict[Any, Rule] = {}
-PY313 = sys.version_info >= (3, 13)
 
 
 def rule(*functions: Any) -> Callable[[Rule], Rule]:

@@ -25,8 +25,9 @@ import typing
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from minitorch2.jit.capture.instructions import PY312
 from minitorch2.jit.capture.rules.builtins import rule
-from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
+from minitorch2.jit.capture.values.base import Arguments, Keywords, UserRaise, Value
 from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.functions import FunctionValue
@@ -279,7 +280,23 @@ def _bind_late(machine: Machine, made: MadeClass, name: str, thing: Any) -> None
     type.__setattr__(made.cls, name, thing)
     made.after.append((type.__setattr__, [Constant(name), value]))
     hook = machine.class_attribute(value, "__set_name__")
-    machine.call(hook, [ClassValue(made.cls), Constant(name)], {})
+    try:
+        machine.call(hook, [ClassValue(made.cls), Constant(name)], {})
+    except UserRaise as raised:
+        kind = value.python_type().__name__
+        text = f"Error calling __set_name__ on '{kind}' instance {name!r} in '{made.cls.__name__}'"
+        raise _told(machine, raised, Constant(text)) from None
+
+
+def _told(machine: Machine, raised: UserRaise, text: Value) -> UserRaise:
+    """What a failing `__set_name__` raises: in 3.11 a RuntimeError from it, then it with a note."""
+    if PY312:
+        machine.method(raised.value, "add_note", [text])
+        return raised
+    error = machine.real(machine.exception(RuntimeError, [text]))
+    links = dict.fromkeys(("__cause__", "__context__"), raised.value)
+    error.attributes.update(links, __suppress_context__=Constant(True))  # type: ignore[attr-defined]
+    return UserRaise(error)
 
 
 def register(machine: Machine, made: MadeClass) -> Value:

@@ -190,7 +190,8 @@ class FunctionValue(Value):
         if self.object is None:
             return self.defaults[index]
         defaults = self.object.__defaults__ or ()
-        place = ItemSource(AttributeSource(self._source(), "__defaults__"), index)
+        from_end = index - len(defaults)  # whatever other parameters come to have
+        place = ItemSource(AttributeSource(self._source(), "__defaults__"), from_end)
         return machine.lazy(defaults[index], place)
 
     def defaults_count(self, machine: Machine) -> int:

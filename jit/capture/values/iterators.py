@@ -6,7 +6,6 @@ frame of a generator function. Out: `advance(machine)`, the next value or None a
 
 from __future__ import annotations
 
-import sys
 import types
 from abc import abstractmethod
 from collections import deque
@@ -14,6 +13,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from minitorch2.jit.capture.instructions import PY312
 from minitorch2.jit.capture.values.base import (
     Arguments,
     Keywords,
@@ -204,9 +204,6 @@ class IteratorValue(AnyIterator):
             return super().emit(emitter)
         inside = ", ".join(emitter.value(value) for value in self.steps)
         return emitter.assign(self, f"iter([{inside}])")
-
-
-PY312 = sys.version_info >= (3, 12)  # from then on the generator's own bytecode does this:
 
 
 def stopped_inside(machine: Machine, error: Value) -> Value:

@@ -146,9 +146,20 @@ class GlobalsValue(Value):
         if name not in self.overlay:
             place = ConstantSource(self.table, str(self.source), self.source.trusted)
             machine.state.guard_key(place, name, False)
-        if name not in vars(builtins):
+        return self._builtin(machine, name)
+
+    def _builtin(self, machine: Machine, name: str) -> Value:
+        """A name of `builtins`, where the program may have put something too."""
+        table = ConstantSource(vars(builtins), "builtins", False)
+        if name not in table.object:
+            machine.state.guard_key(table, name, False)
             machine.raise_(NameError, f"name '{name}' is not defined", name=name)
-        return machine.trusted(vars(builtins)[name], name)
+        found = table.object[name]
+        if not is_settled(found, "builtins"):
+            return machine.lazy(found, GlobalSource(table, name))
+        if machine.state.frames[-1].is_user:
+            machine.state.guard_name(builtins, "builtins", name, found)
+        return machine.trusted(found, name)
 
     def store(self, machine: Machine, name: str, value: Value) -> None:
         """Rebind a global name."""
@@ -157,6 +168,8 @@ class GlobalsValue(Value):
 
     def delete(self, machine: Machine, name: str) -> None:
         """Unbind a global name."""
+        if not self.has(machine, machine.from_python(name)):
+            machine.raise_(NameError, f"name '{name}' is not defined", name=name)
         self.overlay[name] = None
         machine.state.effects.record(self, f"del {{0}}[{name!r}]")
 
@@ -324,8 +337,8 @@ class ModuleValue(Value):
         base = ConstantSource(self.module, own, trusted)
         if trusted:
             names.believed.add(name)
-            if not isinstance(found, ModuleType):
-                machine.state.guard_name(self.module, own, name, found)
+            if of_user or callable(found):
+                machine.state.guard_name(_holder(self.module, name), own, name, found)
             return machine.trusted(found, f"{own}.{name}")
         return machine.lazy(found, AttributeSource(base, name))
 

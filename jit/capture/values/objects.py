@@ -10,11 +10,11 @@ Source: Python data model, "Invoking descriptors"; Objects/object.c, PyObject_Ge
 from __future__ import annotations
 
 import functools
-import sys
 import types
 import typing
 from typing import TYPE_CHECKING, Any
 
+from minitorch2.jit.capture.instructions import PY313
 from minitorch2.jit.capture.side_effects import is_generic
 from minitorch2.jit.capture.source import AttributeSource, ItemSource, Source
 from minitorch2.jit.capture.values.base import (
@@ -160,7 +160,7 @@ class ObjectValue(Value):
         found = self._held(machine, name)
         if found is None:
             kind = self.cls.__name__
-            if sys.version_info >= (3, 13):
+            if PY313:
                 home, kind = self.cls.__module__, self.cls.__qualname__
                 kind = kind if home in ("builtins", "__main__") else f"{home}.{kind}"
             text = f"'{kind}' object has no attribute '{name}'"
@@ -357,7 +357,7 @@ def _no_place(cls: type, name: str, read_only: bool) -> str:
     """What Python says when an instance without a dict is given an attribute."""
     if read_only:
         return f"'{cls.__name__}' object attribute '{name}' is read-only"
-    if sys.version_info < (3, 13):
+    if not PY313:
         return f"'{cls.__name__}' object has no attribute '{name}'"
     extra = " and no __dict__ for setting new attributes"
     return f"'{cls.__name__}' object has no attribute '{name}'{extra}"

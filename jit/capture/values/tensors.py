@@ -8,12 +8,15 @@ inside (`item`, `bool`, `tolist`) is a graph break.
 from __future__ import annotations
 
 import operator
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from minitorch2.autograd.graph import Node
 from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.source import AttributeSource, Source
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NativeMethod, Value
+from minitorch2.jit.capture.values.constants import Constant
+from minitorch2.jit.capture.values.namespaces import is_foreign
 from minitorch2.tensors import Tensor
 
 if TYPE_CHECKING:
@@ -117,12 +120,33 @@ class TensorValue(Value):
         if not hasattr(cls, name):
             machine.state.guard_no_attribute(self.source, name)
             machine.raise_(AttributeError, f"'{cls.__name__}' object has no attribute '{name}'")
-        found = getattr(cls, name)
-        if callable(found):
-            owner, raw = machine.class_lookup(cls, name) or (cls, found)
-            machine.state.guard_name(owner, f"torch.{owner.__name__}", name, raw)
+        own = self._put_there(machine, name)
+        if own is not None:
+            return own
+        if callable(getattr(cls, name)):
             return NativeMethod(self, name)
         return machine.run_python(getattr, [self, machine.from_python(name)], {})
+
+    def _put_there(self, machine: Machine, name: str) -> Value | None:
+        """A method or property that the program put into the class of tensors, or None: ours. That
+        ours stands there is guarded."""
+        found = machine.class_lookup(self.python_type(), name)
+        if found is None:
+            return None
+        owner, raw = found
+        function = raw.fget if isinstance(raw, property) else raw
+        if isinstance(function, FunctionType) and is_foreign(function):
+            return machine.bind_attribute(self, owner, name, raw)
+        machine.state.guard_name(owner, f"torch.{owner.__name__}", name, raw)
+        return None
+
+    def special(self, machine: Machine, name: str, *args: Value) -> Value | None:
+        """What a special method answers that the program put into the class, or None."""
+        own = self._put_there(machine, name)
+        found = machine.real(machine.call(own, list(args), {})) if own is not None else None
+        if isinstance(found, Constant) and found.value is NotImplemented:
+            machine.stop("unknown-operation", f"Tensor.{name}() answers NotImplemented")
+        return found
 
     def _kept(self, machine: Machine, name: str) -> Value:
         if self.source is None or self.object is None:
@@ -149,10 +173,14 @@ class TensorValue(Value):
         self.attributes[name] = value
 
     def get_item(self, machine: Machine, key: Value) -> Value:
+        found = self.special(machine, "__getitem__", key)
+        if found is not None:
+            return found
         return machine.run_python(lambda tensor, index: tensor[index], [self, key], {})
 
     def set_item(self, machine: Machine, key: Value, value: Value) -> None:
-        machine.run_python(operator.setitem, [self, key, value], {})
+        if self.special(machine, "__setitem__", key, value) is None:
+            machine.run_python(operator.setitem, [self, key, value], {})
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
         """Run on the fake, but for what needs numbers, history or memory."""
@@ -173,12 +201,16 @@ class TensorValue(Value):
         machine.stop("tensor-branch", "a tensor used as a condition")
 
     def length(self, machine: Machine) -> int:
-        return machine.run_python(len, [self], {}).known()
+        found = self.special(machine, "__len__") or machine.run_python(len, [self], {})
+        return found.known()
 
     def contains(self, machine: Machine, item: Value) -> bool:
         machine.stop("data-dependent", "`in` on a tensor")
 
     def iterator(self, machine: Machine) -> Value:
+        found = self.special(machine, "__iter__")
+        if found is not None:
+            return found
         result = machine.run_python(lambda tensor: list(iter(tensor)), [self], {})
         return machine.iterate_over(machine.items(result))
 
