@@ -12,6 +12,7 @@ Source: PyTorch's AOTAutograd runtime wrappers.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from minitorch2.autograd.graph import Node, SavedTensor, edge_of, spec_of, zeros
 from minitorch2.dispatch import call, state
 from minitorch2.errors import GraphFreed, Mt2Error, SavedTensorModified
 from minitorch2.jit.autodiff.missing import without_tangents
-from minitorch2.jit.ir.graph import Graph
+from minitorch2.jit.ir.graph import Graph, values_in
 from minitorch2.jit.ir.interpreter import bind_inputs, interpret
 from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.shapes.size_expression import SizeExpression, evaluate_size
@@ -57,6 +58,7 @@ class CompiledNode(Node):
 
     __slots__ = ("program", "saved", "inputs", "specs", "sizes", "used", "arrived")
     fills_missing = False
+    stands_for_many = True
 
     def __init__(self, program: CompiledProgram, inputs: list[Any], outputs: list[Tensor]):
         partition = program.partition
@@ -79,7 +81,7 @@ class CompiledNode(Node):
         partition, inputs = self.program.partition, self.inputs
         assert partition is not None and inputs is not None
         reached = self._reached(grads)
-        if state.grad_enabled or state.tracer is not None or state.modes:
+        if state.grad_enabled or state.tracer is not None or state.modes or self._asked():
             return self._fitted(self._differentiable(grads), reached)
         missing = frozenset(place for place, grad in enumerate(grads) if grad is None)
         backward = self.program.backward_without(missing)
@@ -87,6 +89,31 @@ class CompiledNode(Node):
         arriving = [grad for grad in grads if grad is not None]
         found = backward([*given, *self.saved, *arriving, *self.sizes])
         return self._fitted(found, reached)
+
+    @property
+    def inner(self) -> frozenset[int]:  # type: ignore[override]
+        """All outputs, when the gradient of one is asked for that the kernels do not hand out,
+        since other outputs were computed from it: by hooks, by retain_grad, by grad()."""
+        return frozenset(range(len(self.outputs))) if self._asked() else frozenset()
+
+    def order(self) -> Sequence[int]:
+        """The last output that was made comes first."""
+        return self.program.order
+
+    def derived(self, index: int) -> frozenset[int]:
+        """The outputs that were computed from one, itself included."""
+        return self.program.derived(index)
+
+    def _asked(self) -> list[int]:
+        """The outputs of which somebody wants the gradient, when inner ones are among them."""
+        asked: set[int] = set()
+        if self.hooks is not None:
+            asked.update(index for index, held in self.hooks.tensor.items() if held)
+            asked.update(self.hooks.retained)
+        run = state.backward
+        if run is not None and run.wanted is not None:
+            asked.update(edge.index for edge in run.wanted if edge.target is self)
+        return sorted(asked) if asked & self.program.inner else []
 
     def _check(self, grads: tuple) -> None:
         """Refuse what the steps of the program would refuse one by one: to be passed a second
@@ -134,12 +161,31 @@ class CompiledNode(Node):
             found = program.rerun(given)
             wanted = [given[index] for index in program.gradient_inputs]
             places = program.tangent_outputs
+            seen = self._asked()
+            for index in seen:
+                self._hand_hooks_to(found[places[index]], index)
+            wanted += [found[places[index]] for index in seen]
             pairs = [(found[i], g) for i, g in zip(places, grads, strict=True) if g is not None]
             outputs, starts = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
             state.grad_enabled = before
-            return tuple(run_backward(outputs, starts, True, before, wanted, accumulate=False))
+            run = state.backward
+            results = run_backward(outputs, starts, True, before, wanted, accumulate=False)
+            count = len(program.gradient_inputs)
+            for index, result in zip(seen, results[count:], strict=True):
+                run.captured[id(self), index] = result
+            return tuple(results[:count])
         finally:
             state.grad_enabled = before
+
+    def _hand_hooks_to(self, tensor: Tensor, index: int) -> None:
+        """What waits for the gradient of an output waits for that of the same one, made again."""
+        if self.hooks is None or tensor.grad_fn is None:
+            return
+        hooks, output, run = tensor.grad_fn.with_hooks(), tensor._output, state.backward
+        held = self.hooks.tensor.get(index, {})
+        hooks.tensor[output] = {key: _hook_of(run, hook) for key, hook in held.items()}
+        if index in self.hooks.retained:
+            hooks.retained[output] = self.hooks.retained[index]
 
     def release(self) -> None:
         """Free what was saved, as soon as no output needs it any more."""
@@ -147,6 +193,20 @@ class CompiledNode(Node):
         frees = self.program.functional.frees
         if all(frees[i] and frees[i] <= self.used for i in self.program.tangent_outputs):
             self.inputs, self.saved = None, []
+
+
+def _hook_of(run: Any, hook: Callable) -> Callable:
+    """A hook that is called in another walk as in this one."""
+
+    @functools.wraps(hook)
+    def called(gradient: Any) -> Any:
+        inside, state.backward = state.backward, run
+        try:
+            return hook(gradient)
+        finally:
+            state.backward = inside
+
+    return called
 
 
 class FreedNode(Node):
@@ -210,6 +270,40 @@ class CompiledProgram:
         self.apart = isinstance(forward, HostFunction) and forward.plain
         self.calls = 0
         self.label = f"Compiled[{functional.name}]Backward"  # of the node of each call
+
+    @functools.cached_property
+    def _made(self) -> list[Any]:
+        """The outputs that get gradients, as values of the graph."""
+        outputs = self.functional.graph.outputs
+        return [outputs[place].argument for place in self.tangent_outputs]
+
+    def _steps(self) -> list[Any]:
+        """The nodes that gradients pass."""
+        return [each for each in self.functional.graph.nodes if each.grad and each.op != "detach"]
+
+    @functools.cached_property
+    def order(self) -> list[int]:
+        """The outputs that get gradients, by their places, the last that was made first."""
+        nodes = self.functional.graph.nodes
+        number = {value: at for at, node in enumerate(nodes) for value in node.results}
+        return sorted(range(len(self._made)), key=lambda i: -number.get(self._made[i], -1))
+
+    @functools.cached_property
+    def inner(self) -> frozenset[int]:
+        """Those from which others were computed."""
+        read: set[Any] = set()  # on the way to some output
+        for node in reversed(self._steps()):
+            if any(one in read or one in self._made for one in node.results):
+                read.update(values_in(node.args))
+        return frozenset(index for index, value in enumerate(self._made) if value in read)
+
+    def derived(self, index: int) -> frozenset[int]:
+        """Those that were computed from one of them, itself included."""
+        made = {self._made[index]}
+        for node in self._steps():
+            if any(one in made for one in values_in(node.args)):
+                made.update(node.results)
+        return frozenset(place for place, value in enumerate(self._made) if value in made)
 
     def flat(self) -> Executable:
         """This program as a function, with nothing before the kernels where that can be."""

@@ -56,6 +56,7 @@ class _Run:
 
     def __init__(self, wanted: "list[Edge] | None", accumulate: bool = True):
         self.waiting: dict[Node, list[Any]] = {}
+        self.roots: list[Edge] = []
         self.leaves: dict[int, tuple[Tensor, Any]] = {}
         self.wanted = wanted
         self.captured: dict[tuple[int, int], Any] = {}
@@ -75,6 +76,16 @@ class _Run:
         if edge is None or isinstance(edge.target, Node):
             return edge is not None and edge.target in self.nodes
         return any(e is not None and e.target is tensor for n in self.nodes for e in n.edges)
+
+    def arrives(self, edge: Edge) -> bool:
+        """Whether an output gets a gradient in this walk, which goes through its node."""
+        node = edge.target
+        if not node.stands_for_many:
+            return True
+        ends = node.derived(edge.index)
+        ways = (each for n in self.nodes for each in n.edges if each is not None)
+        return any(each.target is node and each.index in ends
+                   for each in itertools.chain(self.roots, ways))  # fmt: skip
 
     def deliver(self, edge: Edge, grad: Any) -> None:
         """Add a gradient to what waits at the end of an edge."""
@@ -121,6 +132,7 @@ def run_backward(
             )
         if isinstance(edge.target, Node):
             roots.append(edge.target)
+            run.roots.append(edge)
         run.taken.add(id(gradient.storage))
         run.deliver(edge, gradient)
     own, casts = state.__dict__, state.autocast
@@ -216,9 +228,8 @@ def _leading_to(run: _Run, roots: list[Node], themselves: bool, since: int) -> s
                 for target in targets
                 if isinstance(target, Node) and target.sequence >= since
             )
-    needed: set[Node] = set()
-    if themselves:
-        needed = {e.target for e in run.wanted or () if isinstance(e.target, Node)} & seen
+    made = [edge for edge in run.wanted or () if isinstance(edge.target, Node)]
+    needed = {e.target for e in made if themselves or e.index in e.target.inner} & seen
     for node in order:
         for edge in node.edges:
             if edge is not None and (

@@ -9,7 +9,7 @@ Source: PyTorch's "Autograd mechanics" notes; HIPS autograd for vjps written in 
 
 import itertools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from minitorch2.artifacts import Origin
@@ -285,6 +285,8 @@ class Node:
     __slots__ = ("label", "edges", "outputs", "sequence", "origin", "hooks", "facts", "__weakref__")
     fills_missing = True  # whether outputs without a gradient get zeros before `apply`
     runs_on_nothing = False  # whether `apply` is called when none of the outputs has a gradient
+    stands_for_many = False  # whether each output would have a node of its own, run step by step
+    inner: frozenset[int] = frozenset()  # outputs whose hooks `apply` runs: others come of them
 
     def __init__(
         self,
@@ -326,6 +328,14 @@ class Node:
             else (edge.target, edge.index)
             for edge in self.edges
         )
+
+    def order(self) -> Sequence[int]:
+        """The outputs in the order in which their hooks run."""
+        return range(len(self.outputs))
+
+    def derived(self, index: int) -> frozenset[int]:
+        """The outputs that were computed from one, itself included."""
+        return frozenset((index,))
 
     requires_grad = True
 

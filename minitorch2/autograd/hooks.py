@@ -31,7 +31,10 @@ def accumulated(old: Any, new: Any) -> Any:
 def hooked(run: Any, node: Node, grads: list[Any]) -> list[Any]:
     """Run the hooks of a node's outputs; keep the gradients that were asked for."""
     hooks = node.hooks
-    for index, grad in enumerate(grads):
+    for index in node.order():
+        grad = grads[index]
+        if (grad is None and node.stands_for_many) or index in node.inner:
+            continue
         if hooks is not None:
             for hook in list(hooks.tensor.get(index, {}).values()):
                 if grad is not None:

@@ -64,6 +64,12 @@ def will_engine_execute_node(node: Any) -> bool:
     return node in run.nodes and (run.needed is None or node in run.needed)
 
 
+def _gets_gradient(edge: Any) -> bool:
+    """Whether the backward in progress hands a gradient to an output or leaf."""
+    runs = will_engine_execute_node(edge.node)
+    return runs and _running("a hook of several tensors").arrives(Edge(edge.node, edge.output_nr))
+
+
 def current_node() -> Any:
     """The node that the backward in progress runs now, or None."""
     return None if state.backward is None else state.backward.node
@@ -256,7 +262,7 @@ class _All:
 
     def __init__(self, tensors: Sequence[Tensor], fn: Callable):
         self.fn = fn
-        self.nodes = [get_gradient_edge(tensor).node for tensor in tensors]
+        self.edges = [get_gradient_edge(tensor) for tensor in tensors]
         self.found: dict[int, list[Any]] = {}  # by the number of the backward
         self.missing: dict[int, int] = {}
         self.lock = forks.lock()
@@ -269,8 +275,8 @@ class _All:
             number = state.backward.number
             with self.lock:
                 if number not in self.found:
-                    self.found[number] = [None] * len(self.nodes)
-                    self.missing[number] = sum(map(will_engine_execute_node, self.nodes))
+                    self.found[number] = [None] * len(self.edges)
+                    self.missing[number] = sum(map(_gets_gradient, self.edges))
                 self.found[number][index] = gradient
                 self.missing[number] -= 1
                 last = self.missing[number] == 0

@@ -14,7 +14,7 @@ from minitorch2.jit.capture.rules.kept_answers import ABSENT, kept_answer
 from tests.jit.language.judging import BACKENDS, OPTIONS, forget, picture
 
 ONE, TWO = torch.ones(1), torch.ones(2)
-PROGRAMS = []
+PROGRAMS: list = []
 
 
 def program(fn):
