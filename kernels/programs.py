@@ -20,7 +20,7 @@ import hashlib
 import marshal
 import os
 import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -187,17 +187,21 @@ def _is_own(op: Op) -> bool:
     return all(module.split(".")[0] in ("minitorch2", "numpy") for module in modules)
 
 
-def _sources(folder: str) -> Iterator[str]:
+def _sources(folder: str, below: str = "") -> list[str]:
     """Each source file below a folder: its name, size and time of change, as Python's own cache of
     bytecode tells that a file is another one. Reading them all takes longer than a program does.
     """
+    files, folders = [], []
     with os.scandir(folder) as entries:
         for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                yield from (f"{entry.name}/{line}" for line in _sources(entry.path))
-            elif entry.name.endswith(".py"):
+            if entry.name.endswith(".py"):
                 found = entry.stat()
-                yield f"{entry.name} {found.st_size} {found.st_mtime_ns}\n"
+                files.append(f"{below}{entry.name} {found.st_size} {found.st_mtime_ns}")
+            elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
+                folders.append((entry.path, f"{below}{entry.name}/"))
+    for inner in folders:
+        files += _sources(*inner)
+    return files
 
 
 @cache
@@ -205,8 +209,8 @@ def environment() -> str:
     """What programs depend on beside their graph: versions, the CPU, our own source."""
     digest = hashlib.sha256()
     for room in (minitorch2, jit, kernels):
-        for line in sorted(_sources(os.path.dirname(str(room.__file__)))):
-            digest.update(line.encode())
+        found = sorted(_sources(os.path.dirname(str(room.__file__))))
+        digest.update("\n".join(found).encode())
     modules = (numpy, ml_dtypes, llvmlite)
     versions = [f"{module.__name__}={module.__version__}" for module in modules]
     machine = "/".join(map(str, (*cpu(), cache_bytes())))

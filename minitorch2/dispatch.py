@@ -15,9 +15,8 @@ one handles an operation it is off the stack, so what it calls goes to the next 
 Source: PyTorch's dispatcher and __torch_dispatch__ modes, JAX autodidax's interpreter stack.
 """
 
-import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from minitorch2.artifacts import Origin
@@ -172,11 +171,11 @@ class unrecorded:
     __slots__ = ("before",)
 
     def __enter__(self) -> None:
-        self.before = state.grad_enabled
-        state.grad_enabled = False
+        own = state.__dict__
+        self.before, own["grad_enabled"] = own["grad_enabled"], False
 
     def __exit__(self, *exc: object) -> None:
-        state.grad_enabled = self.before
+        state.__dict__["grad_enabled"] = self.before
 
 
 def below_tangents(op: Any, args: tuple) -> Any:
@@ -235,15 +234,20 @@ def run_backend(op: Any, args: tuple) -> Any:
     return backends[where](op, args)
 
 
-@contextlib.contextmanager
-def origin_scope(origin: Origin | None) -> Iterator[None]:
+class origin_scope:
     """Give `origin` to everything recorded inside the `with` block."""
-    before = state.origin
-    state.origin = origin
-    try:
-        yield
-    finally:
-        state.origin = before
+
+    __slots__ = ("before", "origin")
+
+    def __init__(self, origin: Origin | None):
+        self.origin = origin
+
+    def __enter__(self) -> None:
+        own = state.__dict__  # as State says
+        self.before, own["origin"] = own["origin"], self.origin
+
+    def __exit__(self, *error: object) -> None:
+        state.__dict__["origin"] = self.before
 
 
 def current_origin() -> Origin | None:
