@@ -29,6 +29,7 @@ import re
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any
 
 from minitorch2 import dispatch, dtypes
@@ -40,7 +41,7 @@ from minitorch2.layouts import contiguous_strides
 from minitorch2.tensors import Tensor, key_of
 
 MAX_KEYS = 8
-LOCALS = re.compile(r"(?:v\d+|made\d+|out|COMPILED|call|guard)_*")  # of generated functions
+LOCALS = re.compile(r"(?:v\d+|made\d+|out|COMPILED|FIRST_CALL|call|guard)_*")  # not for objects
 _counter = itertools.count()
 
 
@@ -213,7 +214,7 @@ class GuardSet:
         lines += ["    except Exception:", "        return False", "    return True", ""]
         self.source_text = "\n".join(lines)
         scope = writer.namespace
-        self.check = define(self.source_text, "guard", f"guards of {self.name}", scope)
+        self.check = define_late(self.source_text, "guard", f"guards of {self.name}", scope)
         return self.check
 
     def facts(self) -> list[dict[str, str]]:
@@ -306,11 +307,40 @@ def signature_text(positional: tuple[str, ...], keywords: tuple[str, ...]) -> st
 
 def define(text: str, name: str, label: str, scope: dict[str, Any]) -> Callable:
     """Compile generated Python, with its text in linecache for tracebacks while it lives."""
+    filename = _listed(text, label)
+    exec(compile(text, filename, "exec"), scope)
+    return _forgetful(scope[name], filename)
+
+
+def define_late(text: str, name: str, label: str, scope: dict[str, Any]) -> Callable:
+    """The same, but its first call compiles it: a program that is called once has no use for its
+    guards, and Python takes longer over a thousand of them than over the call."""
+    filename = _listed(text, label)
+    found = FunctionType(_late.__code__, scope, name)
+
+    def first_call(*args: Any, **kwargs: Any) -> Any:
+        exec(compile(text, filename, "exec"), scope)
+        found.__code__ = scope[name].__code__
+        scope[name] = found
+        return found(*args, **kwargs)
+
+    scope["FIRST_CALL"] = first_call
+    return _forgetful(found, filename)
+
+
+def _late(*args: Any, **kwargs: Any) -> Any:
+    return FIRST_CALL(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821
+
+
+def _listed(text: str, label: str) -> str:
     filename = f"<minitorch2 {label} #{next(_counter)}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    exec(compile(text, filename, "exec"), scope)
-    weakref.finalize(scope[name], linecache.cache.pop, filename, None).atexit = False
-    return scope[name]
+    return filename
+
+
+def _forgetful(function: Any, filename: str) -> Callable:
+    weakref.finalize(function, linecache.cache.pop, filename, None).atexit = False
+    return function
 
 
 # ---- the kinds of guards ----------------------------------------------------------------------

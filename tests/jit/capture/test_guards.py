@@ -8,6 +8,7 @@ import pytest
 
 import minitorch2 as torch
 from minitorch2 import nn
+from minitorch2.jit import guards
 from tests.jit.capture.capturing import compiled, ones
 
 SCALE = 2
@@ -292,6 +293,53 @@ def test_the_body_of_an_inlined_function_is_replaced():
     assert run(X).tolist()[0][0] == 2
     helper.__code__ = other.__code__
     assert run(X).tolist()[0][0] == 0
+
+
+def test_guards_are_compiled_by_the_second_call():
+    """They are one function before and after, and hold and fail as ever."""
+    run = compiled(lambda x: x + 1)
+    run(X)
+    (entry,) = run.entries[1]
+    check, before = entry.check, entry.check.__code__.co_filename
+    run(X)
+    assert before == guards.__file__ and check.__code__.co_filename.startswith("<minitorch2 guards")
+    assert run.entries[1][0].check is check
+    assert check(ones(2, 3)) and not check(ones(2, 3, 4)) and not check(5)
+    with pytest.raises(TypeError):
+        check()
+
+
+def test_guards_are_compiled_by_whoever_calls_first():
+    """Several threads at once."""
+    run = compiled(lambda x: x + 1)
+    run(X)
+    (entry,) = run.entries[1]
+    start, found = threading.Barrier(4), []
+
+    def work():
+        start.wait()
+        found.append([entry.check(ones(2, 3)), entry.check(5), entry.check(ones(2, 3))])
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [[True, False, True]] * 4
+
+
+def test_a_program_may_use_the_names_of_generated_functions():
+    run = compiled(lambda FIRST_CALL, guard: helper_of(FIRST_CALL) + guard)  # noqa: N803
+    for value in (2.0, 3.0):
+        assert run(X, value).tolist() == (X * 2 + value).tolist()
+        assert run(X, value).tolist() == (X * 2 + value).tolist()
+
+
+def helper_of(x):
+    return x * FIRST_CALL
+
+
+FIRST_CALL = 2
 
 
 def test_the_guard_function_is_readable_and_fast_for_new_keys():
