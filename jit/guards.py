@@ -348,6 +348,8 @@ def _forgetful(function: Any, filename: str) -> Callable:
 
 def _plain(name: str) -> str:
     """A name made of letters, digits and underscores."""
+    if name.isidentifier():
+        return name
     return "".join(character if character.isalnum() else "_" for character in name)
 
 

@@ -132,8 +132,10 @@ class CaptureState:
         self.made_classes: dict[type, Any] = {}  # classes made inside, see values.made_classes
         self.stand_ins: dict[int, Any] = {}  # value -> the object in its place in such a class
         self.written: set[int] = set()  # storages of fakes that were written
+        self.copied: dict[int, Any] = {}  # storage of a fake: the tensor that was copied deeply
         self.leaf_hooks: dict[int, Any] = {}  # leaf -> the hooks that were registered on it here
         self.seeded: Any = None  # the default generator, once it was seeded here
+        self.same: set[tuple[Source, int]] = set()  # sources whose very object is guarded
         self.named: set[tuple[int, str]] = set()  # names that are guarded, see `guard_name`
         self.counted = False  # whether a number of a counter from outside is a key
         self.names: dict[str, int] = {}
@@ -167,8 +169,10 @@ class CaptureState:
                 raise GraphBreak("may-fail", f"{name}() inside a try statement", self.span())
 
     def is_written(self, item: InputTensor) -> bool:
-        """Whether the captured program writes into an input."""
-        return item.fake is not None and id(item.fake.storage) in self.written
+        """Whether the captured program writes into an input, or copies all of its memory."""
+        if item.fake is None:
+            return False
+        return id(item.fake.storage) in self.written or id(item.fake.storage) in self.copied
 
     def remember(self, object: Any, value: Value) -> None:
         """`object` is `value` wherever it is met again."""
@@ -203,8 +207,10 @@ class CaptureState:
         self._plain("value", source, test, "was an int of 2 or more")
 
     def guard_identity(self, source: Source | None, thing: Any) -> None:
-        if source is not None and not source.trusted:
-            self.add(kinds.identity_guard(source, thing, self.span()))
+        if source is None or source.trusted or (source, id(thing)) in self.same:
+            return
+        self.same.add((source, id(thing)))
+        self.add(kinds.identity_guard(source, thing, self.span()))
 
     def guard_not_this(self, source: Source, thing: Any) -> None:
         """Another object than this one."""
