@@ -22,6 +22,7 @@ from minitorch2.kernels.codegen.source import KernelSource
 from minitorch2.kernels.host import Failure
 from minitorch2.kernels.loop_ir import Check, Kernel, Loop, Reduce, Require, Statement
 from minitorch2.kernels.lower.nests import tensor_type
+from minitorch2.kernels.runtime.compile import kernel_key
 from minitorch2.kernels.schedule.plan import ChainStep, KernelStep, ProductStep
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def _kernel_record(kernel: Kernel, source: KernelSource) -> Record:
     failures = failures_of(kernel, source.messages)
     return {
         "text": source.text,
+        "key": kernel_key(source.text, signature),
         "signature": [list(signature.arrays), signature.sizes, list(signature.scalars),
                       signature.noalias, signature.grain],
         "failures": [[each.message, origin_record(each.origin)] for each in failures],

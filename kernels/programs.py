@@ -141,7 +141,7 @@ class LoadedGraph(HostFunction):
 def _kernel(record: Record) -> CompiledKernel:
     arrays, sizes, scalars, noalias, grain = record["signature"]
     signature = KernelSignature(tuple(arrays), sizes, tuple(scalars), noalias, grain)
-    return compile_kernel(record["text"], signature)
+    return compile_kernel(record["text"], signature, key=record["key"])
 
 
 def _member(record: Record | str, places: list[int], in_sums: bool) -> chains.Member:
@@ -180,6 +180,7 @@ def program_key(captured: Graph, flags: Sequence[bool], options: str) -> str | N
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
+@cache
 def _is_own(op: Op) -> bool:
     """Whether a row is one of ours, whose meaning `environment` covers."""
     rules = (op.eager, op.infer, op.view, op.vjp, op.decomp)

@@ -138,14 +138,17 @@ def kernel_key(source: str, signature: KernelSignature, frontend: str = "") -> s
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def compile_kernel(source: str, signature: KernelSignature, frontend: str = "") -> CompiledKernel:
+def compile_kernel(
+    source: str, signature: KernelSignature, frontend: str = "", key: str = ""
+) -> CompiledKernel:
     """The kernel for this source and signature, compiled at most once.
 
-    `frontend` is "direct" or "numba" (default: config.kernel_frontend). Raises KernelSourceError
-    when the source is no kernel (or, by Numba, TypingError).
+    `frontend` is "direct" or "numba" (default: config.kernel_frontend); `key` is the `kernel_key`,
+    for those who know it. Raises KernelSourceError when the source is no kernel (or, by Numba,
+    TypingError).
     """
     frontend = frontend or config.kernel_frontend
-    key = kernel_key(source, signature, frontend)
+    key = key or kernel_key(source, signature, frontend)
     found = _kernels.get(key)
     if found is not None:
         return found
