@@ -24,6 +24,7 @@ from minitorch2 import artifacts
 from minitorch2.artifacts import Span
 from minitorch2.jit.autodiff.runtime import GraphFailed
 from minitorch2.jit.capture.graph_break import GraphBreak
+from minitorch2.jit.capture.resume.frames import of_program
 from minitorch2.jit.capture.resume.place import Place
 from minitorch2.jit.capture.resume.splice import Rest
 from minitorch2.jit.capture.resume.stop import Stop, way_to_handler
@@ -100,6 +101,9 @@ def go_on(piece: Piece, values: tuple) -> Any:
             if run is None:
                 return cache.fn(*values)
             piece = run
+    except BaseException as error:
+        error.__traceback__ = of_program(error.__traceback__)
+        raise
     finally:
         _depth.count = depth
         values = ()  # an exception among them holds this frame: a circle

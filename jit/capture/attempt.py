@@ -25,6 +25,7 @@ from minitorch2.jit.capture.graph_break import CALL, GraphBreak
 from minitorch2.jit.capture.inputs import written_apart
 from minitorch2.jit.capture.interpreter import Machine
 from minitorch2.jit.capture.picking import BreakEarlier
+from minitorch2.jit.capture.resume.frames import looks_at_callers
 from minitorch2.jit.capture.resume.operations import operation_at
 from minitorch2.jit.capture.resume.place import Place
 from minitorch2.jit.capture.resume.stop import Stop, function_of
@@ -45,7 +46,7 @@ from minitorch2.jit.capture.source import (
 )
 from minitorch2.jit.capture.state import CaptureState, Frame
 from minitorch2.jit.capture.trace import Trace
-from minitorch2.jit.capture.values.base import NULL, NotKnown, UserRaise, Value
+from minitorch2.jit.capture.values.base import NULL, Lazy, NotKnown, UserRaise, Value
 from minitorch2.jit.capture.values.objects import HOOK_TABLES
 from minitorch2.jit.capture.values.sequences import TupleValue
 from minitorch2.jit.capture.wrapping import OWN_TABLES
@@ -206,7 +207,7 @@ class Attempt:
         found.guards = _finished(self.machine)
         root, left = self.machine.root, self.machine.left
         if root is not None and left is not None and self.machine.left_step == root.step:
-            if is_entered(left.globals.table):
+            if is_entered(left.globals.table) and not _looks_out(left):
                 found.callee = left.code
         return found
 
@@ -302,6 +303,13 @@ def is_entered(scope: dict[str, Any]) -> bool:
     if name.startswith(LIBRARIES):
         return name.startswith(ENTERED)
     return name == "__main__" or name.partition(".")[0] not in sys.stdlib_module_names
+
+
+def _looks_out(frame: Frame) -> bool:
+    """Whether a function looks at the frames of its callers, which must be Python's then."""
+    first = frame.slots[0] if frame.code.co_argcount else None
+    owner = type(first.object) if isinstance(first, Lazy) else getattr(first, "cls", object)
+    return frame.function is not None and looks_at_callers(frame.function, owner)
 
 
 def call_through(function: Any, *args: Any, **kwargs: Any) -> Any:

@@ -1,6 +1,7 @@
 """Going on after a graph break: Python does one operation, and capture continues behind it.
 
 Reading order:
+- frames: what a program sees of frames and tracebacks
 - liveness: which variables are read later
 - place: where a frame stands and what it holds there
 - splice: code objects that start in the middle of a function

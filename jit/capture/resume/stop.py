@@ -19,6 +19,7 @@ from typing import Any
 from minitorch2.jit.capture.graph_break import OPERATION, GraphBreak
 from minitorch2.jit.capture.handlers.control_flow import after_loop
 from minitorch2.jit.capture.instructions import Handler, decode
+from minitorch2.jit.capture.resume.frames import of_program
 from minitorch2.jit.capture.resume.liveness import live_slots
 from minitorch2.jit.capture.resume.operations import (
     END,
@@ -165,7 +166,7 @@ class Stop:
         trace = error.__traceback__
         while trace is not None and trace.tb_frame.f_code is not self.code:
             trace = trace.tb_next
-        error.__traceback__ = trace or error.__traceback__
+        error.__traceback__ = of_program(trace or error.__traceback__)
         turn = self._turn("caught")
         return turn, turn.values(values, (error,))
 
