@@ -14,14 +14,15 @@ adds those of the GPU's kernels when somebody wants them, native.py what LLVM ma
 Source: Inductor's compile_fx is the model of the interface.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from minitorch2.artifacts import emit, listening, wants
 from minitorch2.config import config
 from minitorch2.jit.autodiff.runtime import HostFunction
-from minitorch2.jit.ir.graph import Graph
+from minitorch2.jit.ir.eager_orders import Order, eager_orders
+from minitorch2.jit.ir.graph import Graph, Value
 from minitorch2.kernels import host
 from minitorch2.kernels.codegen.host import host_code, host_source, identifier, is_plain
 from minitorch2.kernels.codegen.source import KernelSource, generate_source
@@ -63,7 +64,8 @@ EXECUTORS = ("numba", "python", "loops", "sim")
 class KernelOptions:
     """How a graph is compiled: whether nests are fused, and what runs the kernels.
 
-    `exact` gives eager's bits: what sums up runs as eager does it. `chain` lets products and the
+    `exact` gives eager's bits: what sums up runs as eager does it, on values that lie in memory in
+    eager's order. `chain` lets products and the
     kernels between them run unit by unit.
 
     MT2_CUDA=sim turns the executor "numba" into "sim", the simulator of a GPU.
@@ -118,7 +120,8 @@ def compile_graph(
     if listening():
         plain = plan_graph(graph, lowered, fuse=False)[0]
         emit("loops.lowered", unit, listing(plain), graph=graph.name, kernels=kernel_count(plain))
-    plan, fusion = plan_graph(graph, lowered, options.fuse, options.reinplace)
+    orders = eager_orders(graph) if options.exact else {}
+    plan, fusion = plan_graph(graph, lowered, options.fuse, options.reinplace, orders)
     chained: tuple[str, ...] = ()
     if options.fuse and options.chain and not options.exact:
         with phase("loops.fused"):
@@ -155,10 +158,15 @@ def compile_graph(
 
 @phase("loops.fused")
 def plan_graph(
-    graph: Graph, lowered: tuple, fuse: bool, in_place: bool = True
+    graph: Graph,
+    lowered: tuple,
+    fuse: bool,
+    in_place: bool = True,
+    orders: Mapping[Value, Order] | None = None,
 ) -> tuple[Plan, Fusion]:
-    """The steps of a lowered graph, fused or not; copies left out that nobody needs."""
-    program = build_program(graph, lowered)
+    """The steps of a lowered graph, fused or not; copies left out that nobody needs. `orders`: in
+    which order values lie in memory, where that is asked for."""
+    program = build_program(graph, lowered, orders)
     placed = reinplace(program) if fuse and in_place else []
     fusion = Fusion(program, fuse)
     fusion.reinplaced = placed

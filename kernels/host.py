@@ -9,6 +9,7 @@ Source: the counterpart of codegen/host.py, which writes the calls.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import repeat
 from typing import Any
 
 import numpy
@@ -128,7 +129,11 @@ def eager_step(node: Node) -> Callable[..., list[Any]]:
     op, values = lookup(node.op), list(dict.fromkeys(values_in(node.args)))
     tensor_of = _row_major if op.kind == VIEW else wrap  # a view may ask for strides
 
-    def run(given: Sequence[Any], sizes: Mapping[str, int]) -> list[Any]:
+    def run(
+        given: Sequence[Any],
+        sizes: Mapping[str, int],
+        orders: Sequence[Sequence[int] | None] | None = None,
+    ) -> list[Any]:
         actual = {
             value: tensor_of(item) if isinstance(item, numpy.ndarray) else item
             for value, item in zip(values, given, strict=True)
@@ -137,7 +142,9 @@ def eager_step(node: Node) -> Callable[..., list[Any]]:
         with origin_scope(node.origin or Origin()):
             found = run_backend(op, arguments)
         results = found if isinstance(found, tuple | list) else (found,)
-        return [owned(result, given) for result in results]
+        if orders is None:
+            return [owned(result, given) for result in results]
+        return [owned(*each) for each in zip(results, repeat(given), orders, strict=False)]
 
     return run
 
@@ -154,11 +161,12 @@ def _actual(argument: Any, actual: Mapping[Value, Any], sizes: Mapping[str, int]
     return map_values(argument, actual.__getitem__)
 
 
-def owned(result: Any, given: Sequence[Any]) -> Any:
-    """A result in row-major memory that none of the arguments shares."""
+def owned(result: Any, given: Sequence[Any], order: Sequence[int] | None = None) -> Any:
+    """A result in memory that none of the arguments shares; row-major, or in another order."""
     if not isinstance(result, Tensor):
         return result
-    array = numpy.ascontiguousarray(result.array)
+    seen = result.array if order is None else result.array.transpose(order)
+    array = numpy.ascontiguousarray(seen)
     if any(isinstance(g, numpy.ndarray) and numpy.may_share_memory(array, g) for g in given):
         array = array.copy()
     return array.reshape(-1)

@@ -12,7 +12,7 @@ it in between as in eager.
 Source: PyTorch's min-cut partitioner (AOTAutograd).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from minitorch2.artifacts import Origin
 from minitorch2.jit.autodiff.costs import Costs
 from minitorch2.jit.autodiff.joint import Joint
 from minitorch2.jit.autodiff.saving import Problem, Reason, choose, late, reasons
+from minitorch2.jit.ir.eager_orders import Order, strides_in
 from minitorch2.jit.ir.graph import (
     Argument,
     Graph,
@@ -73,14 +74,16 @@ def partition(
     budget: float = 1.0,
     held: Iterable[int] = (),
     chains: bool = False,
+    orders: Mapping[Value, Order] | None = None,
 ) -> Partition:
     """Cut a joint graph whose first `output_count` outputs are the forward's.
 
     `written` are inputs that are written after the forward has run. `budget` is the fraction of
     the bytes that would be saved without one (at 1.0) that may be saved. `held` are inputs that are
-    there in the backward like those that the derivatives read. `chains`: see saving.py.
+    there in the backward like those that the derivatives read. `chains`: see saving.py. `orders`:
+    how values lie in memory, where that is asked for; the rest is saved row-major.
     """
-    graph = joint.graph
+    graph, orders = joint.graph, orders or {}
     first_tangent = len(graph.inputs) - len(joint.tangent_outputs)
     changed = set(written) | {index for index, _ in graph.writes}
     problem, behind = _problem(graph, first_tangent, output_count, changed, set(held), chains)
@@ -92,6 +95,7 @@ def partition(
         for value in choice.saved
         if value in inputs and value not in free
     }
+    orders = {**orders, **{c: orders[v] for v, c in copies.items() if v in orders}}
     outputs = graph.outputs[:output_count]
     ahead = _forward_values(graph, first_tangent, output_count)
     forward_nodes = _needed(graph, [*ahead, *choice.saved])
@@ -105,7 +109,7 @@ def partition(
         f"{graph.name}_forward",
         graph.inputs[:first_tangent],
         forward_nodes,
-        (*outputs, *(Output(value, _row_major(value)) for value in kept)),
+        (*outputs, *(Output(value, _strides(value, orders)) for value in kept)),
         graph.writes,
         graph.assumptions,
     )
@@ -114,7 +118,8 @@ def partition(
     for runs, node in late(choice.again, behind, _output_values(graph.outputs[output_count:])):
         backward_nodes += runs if node is None else [*runs, node]
     renamed = tuple(replace(n, args=renamed_args(n.args, dict(copies))) for n in backward_nodes)
-    backward, sizes = _backward(graph, first_tangent, output_count, ordered, renamed, dict(copies))
+    parts = ordered, renamed, dict(copies), orders
+    backward, sizes = _backward(graph, first_tangent, output_count, *parts)
     backward = _with_saved_names(backward, kept)
     first, second = renumbered(forward), renumbered(backward)
     names = _numbers(forward, first)
@@ -181,11 +186,11 @@ def _problem(
 
 def _backward(
     graph: Graph, first_tangent: int, output_count: int, saved: tuple[Value, ...],
-    nodes: tuple[Node, ...], copies: dict[Value, Argument],
+    nodes: tuple[Node, ...], copies: dict[Value, Argument], orders: Mapping[Value, Order],
 ) -> tuple[Graph, tuple[str, ...]]:  # fmt: skip
     """The backward graph over saved values, and the sizes that it needs as inputs."""
     strides = {declared.value: declared.strides for declared in graph.inputs}
-    given = tuple(Input(value, strides.get(value) or _row_major(value)) for value in saved)
+    given = tuple(Input(value, strides.get(value) or _strides(value, orders)) for value in saved)
     tangents = graph.inputs[first_tangent:]
     inputs = given + tangents
     gradients = tuple(
@@ -235,11 +240,11 @@ def _needed(graph: Graph, targets: Iterable[Value]) -> tuple[Node, ...]:
     return tuple(reversed(kept))
 
 
-def _row_major(value: Value) -> tuple | None:
+def _strides(value: Value, orders: Mapping[Value, Order]) -> tuple | None:
     if not isinstance(value.type, TensorType):
         return None
     shape: Any = value.type.shape  # sizes may be symbolic
-    return contiguous_strides(shape)
+    return strides_in(orders[value], shape) if value in orders else contiguous_strides(shape)
 
 
 def _with_saved_names(graph: Graph, kept: tuple[Value, ...]) -> Graph:

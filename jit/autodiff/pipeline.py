@@ -20,6 +20,7 @@ from minitorch2.jit.autodiff.output_plans import Functional
 from minitorch2.jit.autodiff.partition import partition
 from minitorch2.jit.autodiff.rematerialize import fullest, rematerialize, with_lean_backward
 from minitorch2.jit.autodiff.runtime import CompiledProgram, Executable
+from minitorch2.jit.ir.eager_orders import eager_orders
 from minitorch2.jit.ir.graph import Graph, map_graphs
 from minitorch2.jit.ir.verify import verify
 from minitorch2.jit.passes.options import DEFAULT, PassOptions
@@ -120,7 +121,8 @@ def _training(
     written = [*written, *(position for position, _ in functional.writes)]
     count = len(functional.graph.outputs)
     with phase("autodiff.partition"):
-        rest = functional.held, options.chains
+        orders = eager_orders(joint.graph) if options.numerics == "eager" else {}
+        rest = functional.held, options.chains, orders
         halves = partition(joint, count, written, options.memory_budget, *rest)
         if options.memory_budget < 1.0:
             whole = partition(joint, count, written, 1.0, *rest)

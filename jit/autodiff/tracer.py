@@ -31,7 +31,7 @@ from minitorch2.jit.ir.types import ScalarType, TensorType, Type
 from minitorch2.jit.shapes.environment import ShapeEnvironment
 from minitorch2.jit.shapes.symbolic_size import SymbolicSize, as_size
 from minitorch2.layouts import Layout, contiguous, contiguous_strides
-from minitorch2.ops.infer import infer, shown_dtype
+from minitorch2.ops.infer import infer, shown_dtype, stride_order
 from minitorch2.ops.table import CREATION, INPLACE, RANDOM, Meta, Op
 from minitorch2.tensors import Tensor, fake_tensor
 
@@ -235,6 +235,7 @@ class Tracer:
             (value,) = self._add("convert", (value, target.dtype))
         if source.layout.shape != target.layout.shape:
             (value,) = self._add("expand", (value, tuple(map(as_size, target.layout.shape))))
+        value = self._laid_out(value, source.layout, target.layout)
         self.value_of(target)  # so that its place is known
         place, cell = self.places[id(target)], self.cell_of(target)
         before = cell.value
@@ -253,6 +254,21 @@ class Tracer:
             place.value, place.version = value, cell.version
         target.storage.version += 1
         return target
+
+    def _laid_out(self, value: Value, source: Layout, target: Layout) -> Value:
+        """A value that is written into memory in another order, as a copy in that order: where
+        eager's bits are wanted, sums go through memory as it lies (ir/eager_orders.py)."""
+        same = source.shape == target.shape and source.strides == target.strides
+        if same or (source.row_major and target.row_major) or len(target.shape) < 2:
+            return value
+        orders = [stride_order(each.shape, [list(each.strides)]) for each in (source, target)]
+        if source.shape == target.shape and orders[0] == orders[1]:
+            return value
+        order = tuple(reversed(orders[1]))
+        back = tuple(order.index(dim) for dim in range(len(order)))
+        (seen,) = self._add("permute", (value, order))
+        (copied,) = self._add("contiguous_copy", (seen,))
+        return self._add("permute", (copied, back))[0]
 
     def _add(self, op: str, args: tuple, grad: bool | None = None) -> tuple[Value, ...]:
         origin = state.origin

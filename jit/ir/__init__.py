@@ -5,6 +5,7 @@ Files, in reading order:
     types          types of values
     graph          the grammar, the data, and the builder
     fakes          runs ops on tensors without memory
+    eager_orders   how eager keeps values in memory
     inference      result types, asked from the op rows
     hidden_sizes   sizes that a graph needs and no input of it shows
     examples       sizes to decide by, where a graph's own are not at hand

@@ -40,14 +40,15 @@ def canonicalize(graph: Graph, options: PassOptions) -> Graph:
       return %2
     }
 
-    Exchanging operands is exact: IEEE addition and multiplication are commutative.
+    Exchanging operands is exact: IEEE addition and multiplication are commutative. But a result
+    lies in memory as the first tensor does, and under numerics="eager" that stays the first one.
 
     Complexity: linear in the nodes. Source: LLVM's InstCombine canonical forms.
     """
     order: dict[Value, int] = {input.value: index for index, input in enumerate(graph.inputs)}
 
     def step(rebuilder: Rebuilder, node: Node) -> Sequence[Value] | None:
-        args = _ordered(node, order)
+        args = _ordered(node, order if options.numerics != "eager" else dict.fromkeys(order, 0))
         args = _dimensions(node, args)
         results = node.results
         if args != node.args:

@@ -6,9 +6,10 @@ fakes. The derivative stands in the row (`slope` in ops/table.py) and is in the 
 somebody wanted it; that of the steps is never made.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from minitorch2.jit.ir.eager_orders import Order, eager_orders, strides_in
 from minitorch2.jit.ir.fakes import FakeMode, outside_modes
 from minitorch2.jit.ir.graph import Argument, Graph, Node, Value
 from minitorch2.jit.ir.types import TensorType
@@ -17,6 +18,7 @@ from minitorch2.jit.passes.options import PassOptions
 from minitorch2.jit.passes.rebuild import Rebuilder, rebuild
 from minitorch2.jit.shapes.size_expression import SizeExpression
 from minitorch2.jit.shapes.symbolic_size import SymbolicSize, as_size
+from minitorch2.layouts import Layout
 from minitorch2.ops.table import INPLACE, Op, lookup
 from minitorch2.tensors import Tensor, fake_tensor
 
@@ -48,14 +50,23 @@ def decompose(graph: Graph, options: PassOptions) -> Graph:
       return %5
     }
 
-    Exact: it is what eager runs where it runs the row step by step.
+    Exact: it is what eager runs where it runs the row step by step; under numerics="eager" also if
+    an operand lies in memory in another order than the row-major one.
 
     Complexity: linear in the steps. Source: PyTorch's decompositions.
     """
 
+    # A step may depend on how an operand lies in memory: softmax wants rows.
+    orders = eager_orders(graph) if options.numerics == "eager" else {}
+
     def step(rebuilder: Rebuilder, node: Node) -> Sequence[Value] | None:
         row = lookup(node.op)
-        return _Steps(rebuilder, node).run(row) if row.slope else None
+        if not row.slope:
+            return None
+        found = _Steps(rebuilder, node, orders).run(row)
+        pairs = zip(node.results, found, strict=True)
+        orders.update((new, orders[old]) for old, new in pairs if old in orders)
+        return found
 
     return rebuild(graph, step, lambda inner: decompose(inner, options))
 
@@ -63,8 +74,8 @@ def decompose(graph: Graph, options: PassOptions) -> Graph:
 class _Steps(FakeMode):
     """Runs a row's definition on fakes of a node's operands; each primitive becomes a node."""
 
-    def __init__(self, rebuilder: Rebuilder, node: Node):
-        self.rebuilder, self.node = rebuilder, node
+    def __init__(self, rebuilder: Rebuilder, node: Node, orders: Mapping[Value, Order]):
+        self.rebuilder, self.node, self.orders = rebuilder, node, orders
         self.names: list[str] = []
         self.values: dict[int, Value] = {}  # by the id of the fake that stands for it
         self.fakes: list[Tensor] = []  # held, so that no id comes twice
@@ -102,7 +113,9 @@ class _Steps(FakeMode):
         match argument:
             case Value(type=TensorType() as type):
                 shape: Any = tuple(map(wrap, type.shape))
-                return self._name(fake_tensor(shape, type.dtype, None, type.device), argument)
+                order = self.orders.get(argument)
+                layout = None if order is None else Layout(shape, strides_in(order, shape), 0)
+                return self._name(fake_tensor(shape, type.dtype, layout, type.device), argument)
             case SizeExpression():
                 return wrap(argument)
             case tuple():

@@ -47,10 +47,13 @@ def join_slices(graph: Graph, options: PassOptions) -> Graph:
     }
 
     Sizes that are symbols are left alone. A concatenation that somebody else reads too stays whole.
+    Under numerics="eager" all do: they are row-major, whatever their parts are.
 
     Complexity: linear in the nodes and their operands. Source: Inductor's split-cat pass.
     """
 
+    if options.numerics == "eager":
+        return graph
     uses = Counter(used_values(graph))
 
     def step(rebuilder: Rebuilder, node: Node) -> Sequence[Value] | None:

@@ -11,19 +11,19 @@ The numerics contract, as every pass keeps it:
     "default"  rounding points and casts are eager's; only the order inside a sum may differ
     "eager"    the bits of eager on the CPU: elementwise code, views, random numbers, reductions
                (one order of summation for any number of threads), and products at the same thread
-               count; gradients too, because the joint graph adds them in the engine's order
+               count; gradients too, because the joint graph adds them in the engine's order; values
+               lie in memory in eager's order, as sums go through it (jit/ir/eager_orders.py)
     "fast"     sums may be reordered, operations contracted, casts left out; each change is listed
 
-Four things are outside of "eager":
+Three things are outside of "eager":
 
 - A compiled function is one step of the backward. What comes from elsewhere to the gradient of an
   input, or of memory that a result shares with an input or another result, is added to the sum of
-  what comes from inside; eager adds one after the other.
+  what comes from inside; eager adds one after the other. The gradient of a result is row-major
+  inside, however it came.
 - Rows made of others (batch_norm, std, cross_entropy, ...) on tensors of 8,192 elements or more are
   one program in eager, whose sums, those of its backward too, may have another order
   (backends/composite_programs.py).
-- A sum of float32 goes through memory as it lies, and a value that eager keeps in another order
-  than the row-major one may be row-major in the compiled code.
 - The gradient of a value that is overwritten is left out. Eager adds 0 times a slope for it, so a
   gradient of zero may have another sign there, and one that is nan because of an infinite slope may
   be a number here.

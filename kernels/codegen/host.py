@@ -201,7 +201,7 @@ class _HostWriter:
         return f"({total}, {arrays}, {sizes}, {numbers}, {cost})"
 
     def eager(self, name: str, node: Node) -> None:
-        """Run a node through the dispatcher; its results are copied to row-major memory."""
+        """Run a node through the dispatcher; its results are copied to memory in their order."""
         values = list(dict.fromkeys(values_in(node.args)))
         given = [self.view(v) if isinstance(v.type, TensorType) else self.names[v] for v in values]
         symbols = sorted({name for argument in node.args for name in symbols_of(argument)})
@@ -210,7 +210,9 @@ class _HostWriter:
             self.names[value] = identifier("v", value.id)
             self.alive.add(value)
         results = tuple_text([self.names[value] for value in node.results])
-        self.line(f"{results} = {name}({tuple_text(given)}, {sizes})")
+        orders = [self.program.orders.get(value) for value in node.results]
+        others = f", {tuple_text(orders)}" if any(orders) else ""
+        self.line(f"{results} = {name}({tuple_text(given)}, {sizes}{others})")
 
     def view(self, value: Value) -> str:
         """A value as a numpy array of its own shape."""

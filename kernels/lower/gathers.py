@@ -82,12 +82,11 @@ def gather(node: Node) -> Nest:
     """gather(self, dim, index)"""
     source, dim, indices = arguments(node)
     axes, index = _result_axes(node)
-    at = normalize_dim(dim, len(index)) if index else 0
-    if not index:
-        return Nest(node, node.results[0], axes, _read(source, ()), index)
-    size = shape_of(source)[at]
-    step = _check(node, "g", _read(indices, index), size, at, "gather()")
-    value = _read(source, _replaced(index, at, symbol("g")))
+    sizes = shape_of(source)
+    at = normalize_dim(dim, len(sizes)) if sizes else 0
+    step = _check(node, "g", _read(indices, index), (*sizes, constant(1))[at], at, "gather()")
+    place = _replaced(index, at, symbol("g")) if index else (symbol("g"),)
+    value = _read(source, place if sizes else ())
     return Nest(node, node.results[0], axes, value, index, (step,))
 
 
@@ -95,13 +94,13 @@ def index_select(node: Node) -> Nest:
     """index_select(self, dim, index)"""
     source, dim, indices = arguments(node)
     axes, index = _result_axes(node)
-    if not index:
-        return Nest(node, node.results[0], axes, _read(source, ()), index)
-    at = normalize_dim(dim, len(index))
-    place = (index[at],) if shape_of(indices) else ()
-    size = shape_of(source)[at]
+    if not index and shape_of(indices) not in ((), (constant(1),)):
+        raise NotLowered("several indices of a tensor without dimensions")
+    at = normalize_dim(dim, len(index)) if index else 0
+    place = (*index, constant(0))[at : at + 1] if shape_of(indices) else ()
+    size = (*shape_of(source), constant(1))[at]
     step = _check(node, "g", _read(indices, place), size, at, "index_select()")
-    value = _read(source, _replaced(index, at, symbol("g")))
+    value = _read(source, _replaced(index, at, symbol("g")) if index else ())
     return Nest(node, node.results[0], axes, value, index, (step,))
 
 
@@ -225,8 +224,13 @@ def select_scatter(node: Node) -> Nest:
 def _scatter(node: Node, accumulate: bool) -> Scatter:
     base, dim, indices, source = arguments(node)
     sizes = shape_of(indices)
-    if not sizes or len(sizes) != len(shape_of(base)):
-        raise NotLowered("a scatter into a tensor without dimensions")
+    if (
+        not sizes
+        or len(sizes) != len(shape_of(base))
+        or isinstance(source, Value)
+        and len(sizes) != len(shape_of(source))
+    ):
+        raise NotLowered("a scatter of tensors without dimensions")
     names = axis_names(len(sizes))
     at = tuple(symbol(name) for name in names)
     where = normalize_dim(dim, len(sizes))

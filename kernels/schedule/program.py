@@ -8,8 +8,10 @@ place become copies: nests like any other, which fusion usually merges into thei
 Source: Inductor's scheduler makes the same split of computing and realizing a value.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from minitorch2.jit.ir.eager_orders import Order, strides_in
 from minitorch2.jit.ir.graph import Graph, Node, Output, Value, values_in
 from minitorch2.jit.ir.types import TensorType
 from minitorch2.kernels.index import (
@@ -88,6 +90,7 @@ class Program:
     units: list[Unit] = field(default_factory=list)
     made: dict[Value, Lowered] = field(default_factory=dict)
     layouts: dict[Value, Layout] = field(default_factory=dict)
+    orders: Mapping[Value, Order] = field(default_factory=dict)  # of results in other than rows
     targets: dict[Value, Value] = field(default_factory=dict)  # write results -> inputs
     kept: set[Value] = field(default_factory=set)  # values that outputs need in memory
     inline: set[Value] = field(default_factory=set)  # scatter bases that read nothing
@@ -177,9 +180,11 @@ def results(unit: Unit) -> tuple[Value, ...]:
     return unit.node.results if isinstance(unit, HostStep) else (unit.result,)
 
 
-def build_program(graph: Graph, lowered: tuple[Lowered, ...]) -> Program:
-    """The program of a graph."""
-    program = Program(graph)
+def build_program(
+    graph: Graph, lowered: tuple[Lowered, ...], orders: Mapping[Value, Order] | None = None
+) -> Program:
+    """The program of a graph; `orders`: those of dimensions in memory that are asked for."""
+    program = Program(graph, orders=orders or {})
     for given in graph.inputs:
         if given.strides is not None:
             strides = tuple(size_index(stride) for stride in given.strides)
@@ -187,6 +192,9 @@ def build_program(graph: Graph, lowered: tuple[Lowered, ...]) -> Program:
     for record in lowered:
         made = record.node.results if isinstance(record, HostStep) else (record.result,)
         program.made |= dict.fromkeys(made, record)
+        for value in () if isinstance(record, View) else program.orders.keys() & set(made):
+            strides = strides_in(program.orders[value], shape_of(value))
+            program.layouts[value] = Layout(shape_of(value), tuple(map(as_index, strides)))
     copies = [_return(program, number, output) for number, output in enumerate(graph.outputs)]
     for record in lowered:
         _add_record(program, record)
@@ -267,7 +275,7 @@ def _returned(program: Program, number: int, output: Output) -> tuple["Returned"
     if value in inputs and output.strides is None:
         return Returned(output, value, shape, program.layout(value).strides), None
     free = plain is not None and plain not in inputs and plain not in program.kept
-    fits = wanted == row_major(shape) or plain == value
+    fits = plain == value or (wanted == row_major(shape) and plain not in program.layouts)
     if free and fits and not isinstance(program.made[plain], HostStep):  # type: ignore[index]
         assert plain is not None
         if plain == value:

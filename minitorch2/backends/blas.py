@@ -128,12 +128,35 @@ def convolutions() -> ModuleType | None:
 def product(a: numpy.ndarray, b: numpy.ndarray, out: numpy.ndarray | None = None) -> numpy.ndarray:
     """numpy.matmul, with threads chosen by the amount of work."""
     work = a.size * (b.shape[-1] if b.ndim > 1 else 1)
+    if not (a.flags.c_contiguous and b.flags.c_contiguous):
+        a, b = _as_matrices(a), _as_matrices(b)
+        if a.strides[-2:] == b.strides[:-3:-1] and numpy.may_share_memory(a, b):
+            b = b.copy(order="K")  # for x @ x.mT numpy takes another way, with other bits
     if work <= TINY:
         return numpy.matmul(a, b, out=out)
     if work > PIECES_FROM and a.ndim > 1 and b.ndim > 1:
         return _large_product(a, b, out, work)
     with one_thread():
         return numpy.matmul(a, b, out=out)
+
+
+def _as_matrices(array: numpy.ndarray) -> numpy.ndarray:
+    """An operand as BLAS takes it: its rows or its columns are stretches of memory, and a vector
+    is one. numpy multiplies others without BLAS, at a fraction of the speed and with other bits."""
+    if array.flags.forc:
+        return array
+    size, steps = array.itemsize, array.strides
+    rows, columns = steps[-2:], array.shape[-2:]
+    if array.ndim == 1 and steps[0] == size:
+        return array
+    if array.ndim > 1 and size in rows:
+        other = rows[0] if rows[1] == size else rows[1]
+        length = columns[1] if rows[1] == size else columns[0]
+        if other >= size * length and other % size == 0:
+            return array
+    if array.ndim > 1 and 0 < steps[-2] < steps[-1]:
+        return numpy.ascontiguousarray(array.swapaxes(-1, -2)).swapaxes(-1, -2)
+    return numpy.ascontiguousarray(array)
 
 
 def _large_product(

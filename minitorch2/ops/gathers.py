@@ -46,14 +46,11 @@ def _check_index_dtype(index, name):
 
 
 def _gather(a, dim, index):
-    if a.ndim == 0:
-        check_index(index, 1, dim, "gather()")
-        return numpy.broadcast_to(a, index.shape).copy()
     if not index.size:
         return numpy.zeros(index.shape, a.dtype)
+    if not (a.ndim and index.ndim):  # one element is a line of one
+        return _gather(numpy.atleast_1d(a), 0, numpy.atleast_1d(index)).reshape(index.shape)
     check_index(index, a.shape[dim], dim, "gather()")
-    if not index.ndim:
-        return numpy.asarray(a[index])
     trimmed = tuple(
         slice(None) if d == dim % a.ndim else slice(index.shape[d]) for d in range(a.ndim)
     )
@@ -97,9 +94,9 @@ def _scatter_add(a, dim, index, src):
     result = a.copy()
     if not index.size:
         return result
-    if a.ndim == 0:
-        check_index(index, 1, dim, "scatter_add()")
-        return (result + src.reshape(()) if index.size else result).astype(a.dtype)
+    if not (a.ndim and index.ndim and src.ndim):
+        lines = map(numpy.atleast_1d, (index, src))
+        return _scatter_add(numpy.atleast_1d(a), 0, *lines).reshape(a.shape)
     check_index(index, a.shape[dim], dim, "scatter_add()")
     places = list(numpy.indices(index.shape, sparse=True))
     places[dim] = index
@@ -119,8 +116,9 @@ def infer_scatter(self, dim, index, src):
             "Index tensor must have the same number of dimensions as self and src tensors",
             "unsqueeze or expand the index",
         )
+    largest = src.shape or (1,) if len(tensors) == 3 else index.shape
     for d, size in enumerate(index.shape if self.ndim and 0 not in index.shape else ()):
-        if (d != at and size > self.shape[d]) or (len(tensors) == 3 and size > src.shape[d]):
+        if (d != at and size > self.shape[d]) or size > largest[d]:
             raise ShapeError(
                 f"scatter({', '.join(describe_value(each) for each in tensors)}, dim={dim})",
                 f"Expected index to be no larger than self apart from dimension {at} and no "
@@ -154,6 +152,8 @@ def pad_to(g, shape):
     """A tensor with zeros after it up to a shape."""
     if tuple(g.shape) == tuple(shape):
         return g
+    if not (len(shape) and g.ndim):  # one element, or a line of one
+        return pad_to(g.reshape(1), (*shape, 1)[:1]).reshape(shape)
     result = _op("full", tuple(shape), 0, g.dtype, g.device)
     return _write_corner(result, g, 0)
 
@@ -173,9 +173,9 @@ def _scatter(a, dim, index, src):
         src = converted(numpy.asarray(held(src, from_numpy_dtype(a.dtype))), a.dtype)
     if not index.size:
         return result
-    if a.ndim == 0:
-        check_index(index, 1, dim, "scatter()")
-        return src.reshape(()).copy()
+    if not (a.ndim and index.ndim):
+        lines = map(numpy.atleast_1d, (index, src))
+        return _scatter(numpy.atleast_1d(a), 0, *lines).reshape(a.shape)
     check_index(index, a.shape[dim], dim, "scatter()")
     places = list(numpy.indices(index.shape, sparse=True))
     places[dim] = index
@@ -255,8 +255,8 @@ def _infer_index_add(self, dim, index, source):
     _check_index_dtype(index, "index_add()")
     at = normalize_dim(dim, self.ndim)
     count = index.shape[0] if index.ndim else 1
-    expected = (*self.shape[:at], count, *self.shape[at + 1 :])
-    if tuple(source.shape) != tuple(expected) and self.ndim:
+    expected = (*self.shape[:at], count, *self.shape[at + 1 :]) if self.ndim else ()
+    if tuple(source.shape) != expected:
         raise ShapeError(
             f"index_add({describe_value(self)}, {dim}, {describe_value(index)}, "
             f"{describe_value(source)})",

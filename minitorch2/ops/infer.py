@@ -203,7 +203,7 @@ def pointwise_layout(shape: tuple[int, ...], layouts: Sequence[Layout]) -> Layou
         first = layouts[0]
         if first.is_dense() and all(layout.strides == first.strides for layout in layouts):
             return Layout(shape, first.strides, 0)
-    order = _stride_order(shape, [_broadcast_strides(layout, shape) for layout in layouts])
+    order = stride_order(shape, [_broadcast_strides(layout, shape) for layout in layouts])
     strides: list[int] = [0] * len(shape)
     running: int = 1
     for dim in order:
@@ -227,7 +227,7 @@ def own_layout(op: Op, args: Sequence[Any], shape: Sequence[int], at: int = 0) -
     return pointwise_layout(tuple(shape), [args[0].layout]) if op.keeps else None
 
 
-def _stride_order(shape: tuple[int, ...], operands: list[list[int]]) -> list[int]:
+def stride_order(shape: tuple[int, ...], operands: list[list[int]]) -> list[int]:
     """Dimensions from fastest to slowest, by insertion as TensorIterator sorts them."""
     order = list(range(len(shape) - 1, -1, -1))
 

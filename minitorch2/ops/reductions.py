@@ -11,15 +11,17 @@ from typing import Any
 import numpy
 
 from minitorch2 import dtypes
+from minitorch2.backends import primitives
 from minitorch2.dispatch import call
 from minitorch2.errors import IndexOutOfRange, UnsupportedDtype
 from minitorch2.layouts import normalize_dim, normalize_dims
 from minitorch2.ops.arithmetic import where
 from minitorch2.ops.elementwise import converted_back
-from minitorch2.ops.infer import infer_reduction, sum_dtype
+from minitorch2.ops.infer import infer_reduction, stride_order, sum_dtype
 from minitorch2.ops.table import COMPOSITE, REDUCTION, Meta, defop, lookup
 
 _add_up: Any = numpy.add.reduce
+SCANNED = 4096  # elements from which on running sums are a kernel's
 
 
 def _axes(array, dim):
@@ -40,6 +42,21 @@ def sums_in(result):
     return numpy.float32 if result.itemsize == 2 and result.kind in "fV" else result
 
 
+def _without_gaps(a, axes):
+    """The array, where floats are added up along several axes: as a stretch of memory.
+
+    numpy adds up stretches pairwise, as long as they are. So the bits of a sum depend on the order
+    of the elements in memory and on nothing else.
+    """
+    if a.flags.forc or (a.ndim if axes is None else len(axes)) < 2 or a.dtype.kind in "iub":
+        return a
+    order = stride_order(a.shape, [list(a.strides)])[::-1]
+    seen = a.transpose(order)
+    if seen.flags.c_contiguous:
+        return a
+    return numpy.ascontiguousarray(seen).transpose(numpy.argsort(order))
+
+
 def _sum(a, dim, keepdim, dtype):
     result = (
         dtype.numpy
@@ -50,7 +67,7 @@ def _sum(a, dim, keepdim, dtype):
     )
     work = sums_in(result)
     axes = None if dim is None or dim == () else _axes(a, dim)
-    return numpy.asarray(_add_up(a, axes, work, None, keepdim), result)
+    return numpy.asarray(_add_up(_without_gaps(a, axes), axes, work, None, keepdim), result)
 
 
 def _sum_vjp(s, g):
@@ -81,7 +98,9 @@ def _prod(a, dim, keepdim, dtype):
         else numpy.dtype("int64")
     )
     work = sums_in(result)
-    return numpy.prod(a, axis=_axes(a, dim), keepdims=keepdim, dtype=work).astype(result)
+    axes = _axes(a, dim)
+    found = numpy.prod(_without_gaps(a, axes), axis=axes, keepdims=keepdim, dtype=work)
+    return found.astype(result)
 
 
 def _as_computed(x, g):
@@ -265,9 +284,15 @@ def _cumsum(a, dim, dtype):
         if dtype is not None
         else (a.dtype if a.dtype.kind not in "iub" else numpy.dtype("int64"))
     )
+    a = a.astype(sums_in(result), copy=False)
+    scans = primitives.scanner() if a.size >= SCANNED else None
     if a.ndim == 0:
-        return a.astype(result)
-    return numpy.cumsum(a, axis=dim, dtype=sums_in(result)).astype(result)
+        found = a.copy()
+    elif scans is not None and scans.takes(a):
+        found = scans.cumsum(a, dim)
+    else:  # floats in double precision, as the scans do
+        found = numpy.cumsum(a, axis=dim, dtype=numpy.float64 if a.dtype.char == "f" else a.dtype)
+    return found.astype(result, copy=False)
 
 
 defop(

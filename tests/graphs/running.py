@@ -24,7 +24,7 @@ from typing import Any
 import numpy
 
 import minitorch2 as torch
-from minitorch2.dispatch import Mode, below_modes, call
+from minitorch2.dispatch import Mode
 from minitorch2.errors import Mt2Error
 from minitorch2.jit.autodiff.pipeline import Traced, compile_traced, trace
 from minitorch2.jit.autodiff.runtime import CompiledProgram, Executable
@@ -32,8 +32,6 @@ from minitorch2.jit.ir.graph import Graph
 from minitorch2.jit.ir.interpreter import interpret, run_captured
 from minitorch2.jit.passes.options import DEFAULT, PassOptions
 from minitorch2.kernels.backend import Compiled, KernelOptions, compile_graph, generate
-from minitorch2.ops.table import CREATION, INPLACE, VIEW, lookup
-from minitorch2.tensors import Tensor
 from tests.graphs.making import Case, tensors
 
 Run = Callable[[list[Any]], list[Any]]
@@ -130,26 +128,6 @@ def _graph_of(executable: Any) -> Graph:
 def compiled(case: Case, backend: str) -> Run:
     """The case's graph under one backend."""
     return Programs(case).run(backend)
-
-
-class RowMajor(Mode):
-    """Operations whose results are row-major, whatever the order of their operands."""
-
-    def handle(self, op: Any, args: tuple) -> Any:
-        """Carry out the operation, the steps of a composite one by one."""
-        if op.decomp is not None:
-            with self:
-                return below_modes(op, args)
-        found = below_modes(op, args)
-        if op.kind in (VIEW, INPLACE, CREATION):
-            return found
-        return tuple(map(_in_rows, found)) if isinstance(found, tuple) else _in_rows(found)
-
-
-def _in_rows(result: Any) -> Any:
-    if not isinstance(result, Tensor) or result.is_contiguous():
-        return result
-    return call(lookup("contiguous"), (result,))
 
 
 def result(

@@ -46,7 +46,11 @@ def inputs_of(graph: Graph) -> list:
         type = declared.value.type
         if isinstance(type, TensorType):
             shape = tuple(evaluate_size(size, SIZES) for size in type.shape)
-            found.append(filled(type.dtype, shape, start=index * 5))
+            tensor = filled(type.dtype, shape, start=index * 5)
+            if declared.strides is not None:
+                strides = tuple(evaluate_size(size, SIZES) for size in declared.strides)
+                tensor = torch.empty_strided(shape, strides, dtype=type.dtype).copy_(tensor)
+            found.append(tensor)
         elif type.size is not None:
             found.append(evaluate_size(type.size, SIZES))
         else:
