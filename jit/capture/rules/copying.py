@@ -1,7 +1,8 @@
 """`copy.copy` and `copy.deepcopy` over values.
 
 In: a value. Out: a new one of the same kind with the same items, or with copies of them; what
-cannot change is shared. A tensor is cloned.
+cannot change is shared. A tensor is cloned. What is none of the kinds here is Python's to copy, or
+to refuse.
 
 Source: the `copy` module's documentation.
 """
@@ -9,29 +10,35 @@ Source: the `copy` module's documentation.
 from __future__ import annotations
 
 import copy
+import math
 import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from minitorch2.jit import guards as kinds
+from minitorch2.jit.capture.source import MadeSource
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
+from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.containers import ContainerObject
 from minitorch2.jit.capture.values.deques import DequeValue
+from minitorch2.jit.capture.values.functions import FunctionValue, MethodValue, NativeValue
 from minitorch2.jit.capture.values.instance_dicts import InstanceDict, slots_of
 from minitorch2.jit.capture.values.keys import IdentityValue, Key
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.natives import NativeObject
 from minitorch2.jit.capture.values.objects import ObjectValue
 from minitorch2.jit.capture.values.partials import PartialValue
-from minitorch2.jit.capture.values.sequences import ListValue, TupleValue
+from minitorch2.jit.capture.values.sequences import ListValue, SliceValue, TupleValue
 from minitorch2.jit.capture.values.sets import SetValue
 from minitorch2.jit.capture.values.tensors import TensorValue
-from minitorch2.jit.capture.values.weak import check_lifetime
+from minitorch2.jit.capture.values.weak import WeakValue, check_lifetime
 from minitorch2.tensors import Tensor
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
 
+ATOMIC = (Constant, SliceValue, FunctionValue, NativeValue, ClassValue, WeakValue, IdentityValue)
 NEW_ARGUMENTS = ("__getnewargs_ex__", "__getnewargs__")
 
 
@@ -48,8 +55,17 @@ def shallow(machine: Machine, function: Any, args: Arguments, kwargs: Keywords) 
         return _instance(machine, value, lambda item: item)
     if isinstance(value, PartialValue):
         return value.copied(machine, lambda part: part)
-    if isinstance(value, TensorValue):
-        machine.stop("unknown-call", "copy.copy() of a tensor")
+    if isinstance(value, MethodValue):  # by its name, as Python does
+        return machine.get_attribute(value.owner, machine.get_attribute(value, "__name__").known())
+    return _plain(machine, "copy", value)
+
+
+def _plain(machine: Machine, name: str, value: Value) -> Value:
+    """What cannot change is its own copy; a tuple of a class is a new one."""
+    if isinstance(value, TupleValue):
+        return value if value.cls is tuple else TupleValue(list(value.values), value.cls)
+    if not isinstance(value, ATOMIC):
+        machine.stop("unknown-call", f"copy.{name}() of {value.describe()}")
     return value
 
 
@@ -70,8 +86,14 @@ def _deep(machine: Machine, value: Value, memo: DictValue) -> Value:
     number = IdentityValue(value)
     if memo.contains(machine, number):
         return machine.real(memo.get_item(machine, number))
-    made = _copied(machine, value, memo)
-    _note(machine, memo, value, made)
+    made = machine.real(_copied(machine, value, memo))
+    if made is not value:
+        _note(machine, memo, value, made)
+        kept = IdentityValue(memo)  # those that were copied live as long as the memo does
+        if memo.contains(machine, kept):
+            machine.method(memo.get_item(machine, kept), "append", [value])
+        else:
+            memo.set_item(machine, kept, ListValue([value]))
     return made
 
 
@@ -89,7 +111,10 @@ def _copied(machine: Machine, value: Value, memo: DictValue) -> Value:
         made.values.extend(inner(item) for item in list(value.values))
         return made
     if isinstance(value, DequeValue):
-        return DequeValue([inner(item) for item in value.values], value.limit)
+        line = DequeValue([], value.limit)
+        _note(machine, memo, value, line)
+        line.values.extend(inner(item) for item in list(value.values))
+        return line
     if isinstance(value, DictValue):
         value.all_keys(machine)
         table = DictValue({}, None, value.cls, value.factory)
@@ -101,9 +126,13 @@ def _copied(machine: Machine, value: Value, memo: DictValue) -> Value:
     if isinstance(value, SetValue):
         return _copied_set(machine, value, inner)
     if isinstance(value, TupleValue):
-        items = [inner(item) for item in value.values]
+        items, number = [inner(item) for item in value.values], IdentityValue(value)
+        if memo.contains(machine, number):  # it is a part of itself
+            return memo.get_item(machine, number)
         same = all(a is machine.real(b) for a, b in zip(items, value.values, strict=True))
-        return value if same else TupleValue(items, value.cls)
+        return value if same and value.cls is tuple else TupleValue(items, value.cls)
+    if isinstance(value, MethodValue):
+        return MethodValue(inner(value.owner), value.function)
     if isinstance(value, PartialValue):
         return value.copied(machine, inner)
     if isinstance(value, TensorValue):
@@ -114,13 +143,13 @@ def _copied(machine: Machine, value: Value, memo: DictValue) -> Value:
         if machine.class_lookup(value.cls, "__deepcopy__") is not None:
             return machine.call(machine.class_attribute(value, "__deepcopy__"), [memo], {})
         return _instance(machine, value, inner, memo)
-    return value
+    if isinstance(value, SliceValue):
+        return SliceValue([inner(part) for part in value.parts])
+    return _plain(machine, "deepcopy", value)
 
 
 def _copied_set(machine: Machine, value: SetValue, inner: Callable[[Value], Value]) -> Value:
     """A set of the copies: plain items are their own, objects are new ones."""
-    if not any(isinstance(key, Key) for key in value.keys):
-        return value.call_method(machine, "copy", [], {})
     copies = [inner(value.keys[key]) for key in value.order]
     found = SetValue((machine.key(item), item) for item in copies)
     return value.made(machine, found.keys, value.cls(found.order))
@@ -133,6 +162,9 @@ def _tensor(machine: Machine, value: TensorValue, memo: DictValue) -> Value:
         return machine.call(machine.class_member(own[0], "__deepcopy__"), [value, memo], {})
     if not value.fake.is_leaf:
         machine.stop("gradient-machinery", "copy.deepcopy() of a tensor with a history")
+    if not _is_whole(machine, value):
+        machine.stop("unknown-call", "copy.deepcopy() of a tensor with attributes, of a part of "
+                     "another one's memory, or of two tensors over one memory")  # fmt: skip
     flat = machine.run_python(Tensor.detach, [value], {})  # type: ignore[attr-defined]
     made = machine.run_python(Tensor.clone, [flat], {})  # type: ignore[attr-defined]
     if value.fake.requires_grad:
@@ -141,6 +173,34 @@ def _tensor(machine: Machine, value: TensorValue, memo: DictValue) -> Value:
         if isinstance(gradient, TensorValue):
             made.set_attribute(machine, "grad", _deep(machine, gradient, memo))
     return made
+
+
+def _is_whole(machine: Machine, value: TensorValue) -> bool:
+    """Whether a clone is all there is to the copy of a tensor: it has memory of its own, which is
+    copied once, all of which it shows, and no attributes."""
+    state, fake = machine.state, value.fake
+    if not fake.layout.is_dense() or fake.layout.offset or value.attributes.keys() - {"grad"}:
+        return False
+    count = math.prod(fake.layout.shape)
+    others = [other for other in state.fakes if other.storage is fake.storage]
+    if any(math.prod(other.layout.shape) != count for other in others):
+        return False
+    if state.copied.setdefault(id(fake.storage), value) is not value:
+        return False
+    if value.object is None or value.source is None or isinstance(value.source, MadeSource):
+        return True
+    meaning = "was a whole tensor without attributes"
+    guard = kinds.plain_guard("value", (value.source,), "not <IS_WHOLE>({0})", meaning,
+                              state.span(), IS_WHOLE=shows_all)  # fmt: skip
+    state.add(guard)
+    return shows_all(value.object)
+
+
+def shows_all(tensor: Tensor) -> bool:
+    """Whether a tensor shows all of its memory and has no attributes of the program's."""
+    layout = tensor.layout
+    size = math.prod(layout.shape) * tensor.dtype.itemsize
+    return not (layout.offset or tensor.__dict__) and size == tensor.storage.nbytes
 
 
 def _instance(

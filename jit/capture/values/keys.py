@@ -130,7 +130,7 @@ class IdentityValue(Value):
         return int
 
     def describe(self) -> str:
-        return f"id of {self.owner.describe()}"
+        return f"id of a {self.owner.python_type().__name__}"  # which may hold this very number
 
     def same_as(self, machine: Machine, other: Value) -> bool:
         return isinstance(other, IdentityValue) and self.owner.same_as(machine, other.owner)

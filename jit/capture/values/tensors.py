@@ -95,6 +95,8 @@ class TensorValue(Value):
             return machine.from_python(self.python_type())
         if name == "backward":
             return NativeMethod(self, name)
+        if name == "__dict__":
+            machine.stop("unknown-attribute", "Tensor.__dict__")
         if name == "grad_fn" and self.fake.is_leaf:
             return machine.from_python(None)
         if name == "grad_fn":
@@ -193,9 +195,22 @@ class TensorValue(Value):
             return self
         if name in NUMBERS:
             machine.stop("data-dependent", f"Tensor.{name}()")
+        if name == "storage_offset":
+            return self._offset(machine)
         check_method(machine, name)
         method = getattr(type(self.fake), name)
         return machine.run_python(method, [self, *args], kwargs)
+
+    def _offset(self, machine: Machine) -> Value:
+        """Where it begins in its memory: of an input only the call knows."""
+        inputs = (item for item in machine.state.inputs if item.fake is not None)
+        base = next((item for item in inputs if item.fake.storage is self.fake.storage), None)
+        start = 0
+        if base is not None and not base.source.trusted:
+            start = base.object.layout.offset
+            place = AttributeSource(AttributeSource(base.source, "layout"), "offset")
+            machine.state.guard_value(place, start)
+        return machine.from_python(start + self.fake.layout.offset)
 
     def truth(self, machine: Machine) -> bool:
         machine.stop("tensor-branch", "a tensor used as a condition")
