@@ -17,7 +17,7 @@ from minitorch2.dispatch import Mode, below_modes
 from minitorch2.dtypes import dtype
 from minitorch2.jit.ir.graph import Graph, GraphBuilder, Value, map_values
 from minitorch2.jit.ir.types import TensorType
-from minitorch2.ops.table import CREATION, INPLACE, PRODUCT, REDUCTION, VIEW
+from minitorch2.ops.table import CREATION, INPLACE, PRODUCT, VIEW
 from minitorch2.tensors import Tensor, wrap
 
 SLACK = 30.0  # times what rounding explains
@@ -54,9 +54,10 @@ class RoundedSteps(Mode):
     """Operations, those of a backward too, whose results are moved to a number beside them.
 
     Every element that an operation has rounded goes up or down by the unit of its last place, or
-    stays. What is not rounded stays: numbers that an operand has (a copy, a sign, a maximum), also
-    times a power of two, and those that fit into half the bits (counts, comparisons, whole
-    numbers), but for sums of numbers that do not. To first order several such runs show what the
+    stays. A sum rounds on its way: it moves by the last place of the sum of all magnitudes, also
+    where it is 0. What is not rounded stays: numbers that an operand has (a copy, a sign, a
+    maximum), also times a power of two, those that fit into half the bits (counts, comparisons,
+    whole numbers), and sums of such numbers. To first order several such runs show what the
     rounding of each step comes to, whether it is 0 in eager by chance or not; to shake inputs
     cannot show it for integers.
     """
@@ -73,14 +74,22 @@ class RoundedSteps(Mode):
             taken = {id(each.storage) for each in given if isinstance(each, Tensor)}
             for result in _flat((found,)):
                 if isinstance(result, Tensor) and id(result.storage) not in taken:
-                    _move(result.array, given, self.draw, op.kind in (REDUCTION, PRODUCT))
+                    sizes = None
+                    sums = op.kind == PRODUCT or op.name in ("sum", "prod")
+                    if sums and result.array.dtype.kind == "f":
+                        sizes = below_modes(op, tuple(map(_magnitudes, args))).array
+                    _move(result.array, given, self.draw, sizes)
         return found
 
 
 def _move(
-    array: numpy.ndarray, given: Sequence[Any], draw: numpy.random.RandomState, sums: bool
+    array: numpy.ndarray,
+    given: Sequence[Any],
+    draw: numpy.random.RandomState,
+    sizes: numpy.ndarray | None = None,
 ) -> None:
-    """Move the rounded elements of the result of an operation on some operands."""
+    """Move the rounded elements of the result of an operation on some operands; by the last place
+    of `sizes`, where they are sums of those."""
     if array.dtype.kind != "f" or not array.size:
         return
     with numpy.errstate(all="ignore"):
@@ -88,10 +97,17 @@ def _move(
         real = [n.astype(array.dtype).ravel() for n in numbers if n.dtype.kind in "biuf"]
         known = numpy.frexp(numpy.abs(numpy.concatenate([[0.0], *real])))[0].astype(array.dtype)
         fraction = numpy.frexp(numpy.abs(array))[0]
-        short = _is_short(fraction) & (not sums or bool(_is_short(known).all()))
-        rounded = numpy.isfinite(array) & ~short & ~numpy.isin(fraction, known)
-        steps = draw.randint(-1, 2, array.shape) * numpy.spacing(numpy.abs(array))
+        stays = _is_short(fraction) | numpy.isin(fraction, known)
+        if sizes is not None:
+            stays &= bool(_is_short(known).all())
+        rounded = numpy.isfinite(array) & ~stays
+        last = numpy.spacing(numpy.abs(array if sizes is None else sizes))
+        steps = draw.randint(-1, 2, array.shape) * numpy.where(numpy.isfinite(last), last, 0)
         array[...] = numpy.where(rounded, array + steps, array)
+
+
+def _magnitudes(argument: Any) -> Any:
+    return wrap(numpy.abs(argument.array)) if isinstance(argument, Tensor) else argument
 
 
 def _is_short(fraction: numpy.ndarray) -> numpy.ndarray:

@@ -89,12 +89,7 @@ def partition(
     problem, behind = _problem(graph, first_tangent, output_count, changed, set(held), chains)
     choice = choose(problem, budget)
     inputs = {declared.value: index for index, declared in enumerate(graph.inputs)}
-    free = {value for value, bytes in problem.given.items() if not bytes}
-    copies = {
-        value: Value(f"copy_of_{value.id}", value.type)
-        for value in choice.saved
-        if value in inputs and value not in free
-    }
+    copies = _copies(problem, choice.saved, inputs)
     orders = {**orders, **{c: orders[v] for v, c in copies.items() if v in orders}}
     outputs = graph.outputs[:output_count]
     ahead = _forward_values(graph, first_tangent, output_count)
@@ -135,6 +130,16 @@ def partition(
             for each in reasons(problem, choice)
         ),
     )
+
+
+def _copies(problem: Problem, saved: Iterable[Value], inputs: Mapping[Value, int]) -> dict:
+    """The copies of inputs that are saved but are not there later as they are now."""
+    free = {value for value, bytes in problem.given.items() if not bytes}
+    return {
+        value: Value(f"copy_of_{value.id}", value.type)
+        for value in saved
+        if value in inputs and value not in free
+    }
 
 
 def _numbers(before: Graph, after: Graph) -> dict[Value, Value]:

@@ -22,8 +22,6 @@ UNROUNDED = {
 ROUNDED = {
     "arithmetic": lambda x: x * 3.7,
     "functions": lambda x: x.exp(),
-    "sums": lambda x: x.sum(1),
-    "products": lambda x: x @ x.mT,
     "of whole numbers": lambda x: torch.arange(1, 99).log(),
     "double": lambda x: x.double() / 3,
     "half": lambda x: x.half() * 1.37,
@@ -47,6 +45,24 @@ def test_what_is_rounded_moves_to_the_next_number(name):
         found = ROUNDED[name](X).numpy()
     steps = (found.astype(float) - right.astype(float)) / numpy.spacing(numpy.abs(right))
     assert set(numpy.round(steps, 1).ravel()) == {-1.0, 0.0, 1.0}
+
+
+SUMS = {
+    "sums": (lambda x: x.sum(1), lambda x: x.abs().sum(1)),
+    "what cancels": (lambda x: torch.cat((x, -x), 1).sum(1), lambda x: x.abs().sum(1) * 2),
+    "products": (lambda x: x @ x.mT, lambda x: x.abs() @ x.abs().mT),
+}
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_sums_move_by_the_last_place_of_what_was_added_up(name):
+    """Also to and from 0: steps in between were rounded."""
+    add, magnitudes = SUMS[name]
+    right = add(X).numpy()
+    with RoundedSteps(1):
+        found = add(X).numpy()
+    steps = (found.astype(float) - right.astype(float)) / numpy.spacing(magnitudes(X).numpy())
+    assert set(numpy.round(steps).ravel()) == {-1.0, 0.0, 1.0}
 
 
 def test_the_inputs_stay_and_so_does_what_was_before():
