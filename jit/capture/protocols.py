@@ -311,6 +311,8 @@ def _is_plain_key(known: Any) -> bool:
     """Whether an object is a key that no program can change: data, classes, tuples of them."""
     if isinstance(known, tuple):
         return all(_is_plain_key(item) for item in known)
+    if isinstance(known, slice):
+        return all(map(_is_plain_key, (known.start, known.stop, known.step)))
     return is_constant(known) or isinstance(known, type)
 
 

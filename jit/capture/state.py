@@ -299,6 +299,11 @@ class CaptureState:
         self._plain("keys", source, f"{{0}}.__reduce__()[2][3] {word} None",
                     f"had {'no' if bare else 'some'} attributes")  # fmt: skip
 
+    def guard_in_context(self, source: Source | None, there: bool, unset: Any) -> None:
+        """Whether a context variable was set."""
+        word, meaning = ("is", "was set") if there else ("is not", "was not set")
+        self._plain("value", source, f"{{0}}.get(<UNSET>) {word} <UNSET>", meaning, UNSET=unset)
+
     def guard_empty_slot(self, source: Source, name: str, slot: Any) -> None:
         self._plain("keys", source, "<HOLDS>({0})", f"had nothing in {name}", HOLDS=Holds(slot))
 
@@ -359,11 +364,6 @@ class CaptureState:
     def guard_order(self, source: Source | None, items: list) -> None:
         """The items of a set in the order in which it is gone through."""
         self._plain("keys", source, "list({0}) != <ITEMS>", "had another order", ITEMS=items)
-
-    def guard_inference(self, source: Source) -> None:
-        """A tensor without a version (Note [Inference tensors])."""
-        self._plain("value", source, "{0}.storage.version == {0}.storage.version",
-                    "was an inference tensor")  # fmt: skip
 
     def guard_end(self, source: Source, ended: bool, marks: tuple[Any, Any]) -> None:
         """Whether an iterator has an item at a place; `marks` say that it has none, or that nobody

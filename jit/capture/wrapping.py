@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import _string  # type: ignore[import-not-found]
 import collections
+import contextvars
 import enum
 import functools
 import itertools
@@ -36,6 +37,7 @@ from minitorch2.jit.capture.values.base import Lazy, NativeMethod, Value
 from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.constants import LITERALS, Constant, is_constant
 from minitorch2.jit.capture.values.containers import ContainerObject, native_base
+from minitorch2.jit.capture.values.context_variables import context_variable
 from minitorch2.jit.capture.values.contexts import MODE_VALUES
 from minitorch2.jit.capture.values.counters import counter
 from minitorch2.jit.capture.values.deques import DequeValue
@@ -332,6 +334,7 @@ MAKERS: dict[type, Any] = {
     types.MethodType: _method,
     types.CellType: cell_value,
     functools.partial: outside_partial,
+    contextvars.ContextVar: context_variable,
     weakref.ref: outside_reference,
     weakref.KeyedRef: outside_reference,
     **MODE_VALUES,

@@ -25,6 +25,7 @@
 - made_classes: classes that the function makes itself, and the descriptors in them
 - exceptions: exception instances that are raised and caught inside
 - contexts: grad-mode context managers
+- context_variables: contextvars.ContextVar
 - locks: locks made inside
 - namespaces: Python modules, dicts of globals, closure cells
 """
