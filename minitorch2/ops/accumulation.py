@@ -35,7 +35,10 @@ def _cumprod(a, dim, dtype):
     result = wide if dtype is None else dtype.numpy
     if a.ndim == 0:
         return a.astype(result)
-    return numpy.cumprod(a, axis=dim, dtype=sums_in(numpy.dtype(result))).astype(result)
+    work = sums_in(numpy.dtype(result))
+    if work == numpy.float32 and numpy.dtype(result).itemsize == 4:
+        work = numpy.dtype("float64")  # what is too large or small for float32 may come back
+    return numpy.cumprod(a, axis=dim, dtype=work).astype(result)
 
 
 def _backwards(value, dim):

@@ -333,6 +333,9 @@ def _norm(self, p, dim, keepdim, dtype):
         return values
     if self.dtype.itemsize == 2:  # one rounding, at the end
         return _norm(self.to(dtypes.float32), p, dims, keepdim, None).to(self.dtype)
+    if p != 0 and _count(self, dims) == 1:  # whose square may overflow
+        found = self.abs()
+        return found if keepdim else found.squeeze(dims)
     if p in ("fro", None) or p == 2:
         return _root(_square_size(self).sum(dims, keepdim=keepdim), 2)
     if p == float("inf"):

@@ -24,6 +24,10 @@ _add_up: Any = numpy.add.reduce
 SCANNED = 4096  # elements from which on running sums are a kernel's
 
 
+def _op(name, *args):
+    return call(lookup(name), args)
+
+
 def _axes(array, dim):
     return normalize_dims(dim, array.ndim)
 
@@ -108,18 +112,37 @@ def _as_computed(x, g):
     return x.real if x.dtype.is_complex and not g.dtype.is_complex else x
 
 
+def _products_of_others(x, dims):
+    """For each element the product of those before it and of those after it along `dims`."""
+    order = [dim for dim in range(x.ndim) if dim not in dims] + list(dims)
+    shape = tuple(x.layout.shape[dim] for dim in order)
+    lines = _op("reshape", _op("permute", x, tuple(order)), (*shape[: x.ndim - len(dims)], -1))
+    ones = _op("full", (*lines.layout.shape[:-1], 1), 1, x.dtype, x.device)
+    before, after = (
+        _op("cat", (ones, line[..., :-1]), -1).cumprod(-1) for line in (lines, lines.flip(-1))
+    )
+    back = tuple(order.index(dim) for dim in range(x.ndim))
+    return _op("permute", _op("reshape", before * after.flip(-1), shape), back)
+
+
 def _prod_vjp(s, g):
-    """The product of the others: exact also where an element is zero."""
+    """The product of all by each, or, where some element is zero, of the others."""
     dims = normalize_dims(s.dim, s.self.ndim)
     x, factor = _as_computed(s.self, g), _restore(g, s)
     zeros = x == 0
-    count = zeros.sum(dims, keepdim=True)
-    safe = x.masked_fill(zeros, 1.0)
-    without = safe.prod(dims, keepdim=True)
-    vanishing = where(zeros, x, 0.0).sum(dims, keepdim=True)  # 0, but its own slope is not
-    at_zero = where(count == 1, without, where(count == 2, (vanishing - x) * without, 0.0))
-    usual = where(count == 0, 1.0, where(count == 1, vanishing, 0.0)) * without / safe
-    found = factor * where(zeros, at_zero, usual)
+    known = x.storage.block is not None  # traced code has to be right either way
+    if not x.ndim or 0 in x.layout.shape:
+        found = factor.expand(x.layout.shape)
+    elif known and not bool(zeros.any()):
+        found = factor * (x.prod(dims, keepdim=True) / x)
+    else:
+        found = _products_of_others(x, dims)
+        if s.dim is None or s.dim == ():  # torch looks no further than at the second zero
+            found = where(_op("logical_and", zeros.sum() > 1, found != found), 0.0, found)
+        if not known:
+            safe = x.masked_fill(zeros, 1.0)
+            found = where(zeros.any(), found, safe.prod(dims, keepdim=True) / safe)
+        found = factor * found
     return converted_back(found, s.self.dtype)
 
 
@@ -290,8 +313,9 @@ def _cumsum(a, dim, dtype):
         found = a.copy()
     elif scans is not None and scans.takes(a):
         found = scans.cumsum(a, dim)
-    else:  # floats in double precision, as the scans do
+    else:  # floats in double precision and from 0.0 on, as the scans do
         found = numpy.cumsum(a, axis=dim, dtype=numpy.float64 if a.dtype.char == "f" else a.dtype)
+        found += found.dtype.type(0)
     return found.astype(result, copy=False)
 
 
