@@ -23,7 +23,8 @@ from minitorch2.dispatch import state
 from minitorch2.dtypes import dtype, get_default_dtype
 from minitorch2.jit.capture.source import Call, Source
 from minitorch2.layouts import Layout, contiguous_strides
-from minitorch2.tensors import Tensor, fake_tensor
+from minitorch2.storages import NO_VERSION
+from minitorch2.tensors import Tensor, fake_tensor, key_of
 
 if TYPE_CHECKING:
     from minitorch2.jit.guards import Guard
@@ -178,17 +179,17 @@ def kept(value: Any) -> Any:
 
 def sketch(tensor: Tensor) -> Tensor:
     """A tensor like this one, without memory."""
-    layout = tensor.layout
-    return without_memory(type(tensor), tensor.dtype, tuple(layout.shape), tuple(layout.strides),
-                          tensor.device, tensor.requires_grad)  # fmt: skip
+    return without_memory(*key_of(tensor).fields)
 
 
 def without_memory(
     cls: type, element: dtype, shape: tuple[int, ...], strides: tuple[int, ...], where: device,
-    requires_grad: bool,
+    requires_grad: bool, inference: bool,
 ) -> Tensor:  # fmt: skip
     """A tensor of which only these facts are there."""
     made = fake_tensor(shape, element, Layout(shape, strides, 0), where)
+    if inference:
+        made.storage.version = NO_VERSION
     if requires_grad:
         made.requires_grad = True
     if cls is not Tensor:

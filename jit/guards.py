@@ -51,14 +51,16 @@ class TensorCheck:
     `shape` and `strides` hold None where a size may vary.
     """
 
-    __slots__ = ("accepted", "cls", "dtype", "shape", "strides", "device", "requires_grad")
+    __slots__ = (
+        "accepted", "cls", "dtype", "shape", "strides", "device", "requires_grad", "inference",
+    )  # fmt: skip
 
     def __init__(self, tensor: Tensor, free: frozenset[int]):
         key = key_of(tensor)
         self.accepted = [key]
         self.cls = type(tensor)
         self.dtype, self.device = tensor.dtype, tensor.device
-        self.requires_grad = tensor.requires_grad
+        self.requires_grad, self.inference = tensor.requires_grad, key.fields[-1]
         self.shape: tuple = tuple(
             None if i in free else size for i, size in enumerate(tensor.layout.shape)
         )
@@ -84,7 +86,9 @@ class TensorCheck:
         sizes = ",".join("any" if size is None else str(size) for size in self.shape)
         strides = "contiguous" if self.strides is None else f"strides {self.strides}"
         grad = "requires grad" if self.requires_grad else "no grad"
-        return f"{self.cls.__name__} {self.dtype.short}[{sizes}], {strides}, {self.device}, {grad}"
+        made = ", made in inference mode" if self.inference else ""
+        kind = f"{self.cls.__name__} {self.dtype.short}[{sizes}]"
+        return f"{kind}, {strides}, {self.device}, {grad}{made}"
 
     def changed_sizes(self, tensor: Tensor) -> frozenset[int]:
         """The dimensions whose size differs, when everything else is comparable."""
@@ -111,6 +115,8 @@ class TensorCheck:
             yield "device", self.device, tensor.device
         if tensor.requires_grad != self.requires_grad:
             yield "requires_grad", self.requires_grad, tensor.requires_grad
+        if key_of(tensor).fields[-1] != self.inference:
+            yield "made in inference mode", self.inference, not self.inference
         layout = tensor.layout
         if len(layout.shape) != len(self.shape):
             yield "number of dimensions", len(self.shape), len(layout.shape)

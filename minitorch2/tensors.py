@@ -390,7 +390,7 @@ def key_of(tensor: Tensor) -> Interned:
     """The tensor's key, made and interned when it is not there yet."""
     key = tensor.key
     if key is None:
-        layout = tensor.layout
+        layout, version = tensor.layout, tensor.storage.version
         fields = (
             type(tensor),
             tensor.dtype,
@@ -398,6 +398,7 @@ def key_of(tensor: Tensor) -> Interned:
             layout.strides,
             tensor.device,
             tensor.requires_grad,
+            version != version,  # Note [Inference tensors]
         )
         key = _keys.get(fields)
         if key is None:

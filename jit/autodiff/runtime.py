@@ -67,7 +67,7 @@ class CompiledNode(Node):
         super().__init__(program.label, edges, tuple(spec_of(t) for t in outputs), state.origin)
         self.program = program
         self.inputs: list[Any] | None = [
-            SavedTensor(value, None) if isinstance(value, Tensor) else value for value in inputs
+            SavedTensor(value, None) if _has_version(value) else value for value in inputs
         ]
         self.specs = tuple(spec_of(inputs[index]) for index in program.gradient_inputs)
         self.saved: list[Any] = []
@@ -233,6 +233,11 @@ def _evaluated(argument: Any, known: dict[str, int]) -> Any:
     if isinstance(argument, tuple):
         return tuple(_evaluated(item, known) for item in argument)
     return argument.evaluate(known) if isinstance(argument, SizeExpression) else argument
+
+
+def _has_version(value: Any) -> bool:
+    """Whether a value is a tensor whose writes are counted: inference tensors have none."""
+    return isinstance(value, Tensor) and value.storage.version == value.storage.version
 
 
 def _unpacked(value: Any, node: Node) -> Any:

@@ -29,7 +29,7 @@ from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.resume.splice import Rest
 from minitorch2.jit.capture.resume.suspend import finished_generator, generator_place
 from minitorch2.jit.capture.side_effects import is_generic
-from minitorch2.jit.capture.source import ConstantSource, Source
+from minitorch2.jit.capture.source import ConstantSource, MadeSource, Source
 from minitorch2.jit.capture.state import CaptureState, InputTensor
 from minitorch2.jit.capture.values.base import Lazy, Value
 from minitorch2.jit.capture.values.classes import ClassValue
@@ -46,7 +46,6 @@ from minitorch2.jit.capture.values.sequences import ListValue, TupleValue
 from minitorch2.jit.capture.values.tensors import TensorValue
 from minitorch2.jit.guards import FunctionWriter, signature_text
 from minitorch2.jit.shapes.symbolic_size import SymbolicSize, as_size
-from minitorch2.ops.derived_methods import is_inference
 from minitorch2.storages import NO_VERSION, count_births
 from minitorch2.tensors import Tensor
 
@@ -406,21 +405,37 @@ class Emitter:
             run = f"{self.compiled}("
             if modes["autocast"][0] is not None:  # the casts are in the graph
                 run = f"{self.object(without_autocast, 'without_autocast')}({self.compiled}, "
-            after = [] if modes["births"][0] else self._inference_tensors()
-            body[:0] = [f"{prefix}{run}[{', '.join(inputs)}])", *after]
+            body[:0] = [f"{prefix}{run}[{', '.join(inputs)}])", *self._versions()]
         guards = self.state.guards
         lines = [f"def call({signature_text(guards.positional, guards.keywords)}):"]
         lines += [f"    {line}" for line in [*self.prelude, *body, f"return {returned}"]]
         self.declare_outputs()
         return "\n".join([*lines, ""])
 
-    def _inference_tensors(self) -> list[str]:
-        """Outputs that were made in an inference mode which the graph knows nothing of."""
-        given = {id(item.fake.storage) for item in self.state.inputs if item.fake is not None}
-        made = [index for index, fake in enumerate(self.outputs)
-                if is_inference(fake) and id(fake.storage) not in given]  # fmt: skip
-        none = self.object(NO_VERSION, "NO_VERSION") if made else ""
-        return [f"{self.out}[{index}].storage.version = {none}" for index in made]
+    def _versions(self) -> list[str]:
+        """Memory has the versions that it has where each operation is run by itself: a compiled
+        graph writes an input once, a result never, and fills what is a leaf from here on."""
+        made: list[tuple[str, Any]] = []
+        lines, given = [], set()
+        for item in self.state.inputs:
+            if item.fake is None:
+                continue
+            memory, place = item.fake.storage, self.fetch(item.source)
+            given.add(id(memory))
+            if isinstance(item.source, MadeSource):
+                made.append((place, memory.version - 1))
+            elif memory.version > 1:
+                self._count += 1
+                name = self.writer.local(f"made{self._count}")
+                self.prelude.append(f"{name} = {place}.storage.version")
+                lines.append(f"{place}.storage.version = {name} + {memory.version}")
+        for index, fake in enumerate(self.outputs):
+            if id(fake.storage) not in given and fake.storage.version != 0:
+                made.append((f"{self.out}[{index}]", fake.storage.version))
+        for place, version in made:
+            text = str(version) if version == version else self.object(NO_VERSION, "NO_VERSION")
+            lines.append(f"{place}.storage.version = {text}")
+        return lines
 
     def _input(self, item: InputTensor) -> str:
         """What is handed to the graph: a float that varies goes in as a 0-d tensor."""

@@ -61,8 +61,6 @@ class Inputs:
             for place, (low, high) in dynamic_sizes(object).items():
                 if place in free and (low, high) != (2, None):
                     state.guard_size_between(source, place, low, high)
-            if is_inference(object):
-                state.guard_inference(source)
         fake = self._fake_of(object, free)
         strides = tuple(fake.layout.strides)
         whole = strides == contiguous_strides(tuple(fake.layout.shape)) if not free else True

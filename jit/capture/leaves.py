@@ -46,6 +46,7 @@ class Fresh:
     device: Any
     adopt: Callable[[Tensor], Tensor]
     requires_grad: bool
+    version: int  # of the data that it is laid over
 
     def __call__(self) -> Tensor:
         """One for this call."""
@@ -54,6 +55,7 @@ class Fresh:
         )
         made = self.adopt(plain)
         made.requires_grad = self.requires_grad
+        made.storage.version = self.version - 1  # the graph's filling it is no write
         return made
 
 
@@ -116,7 +118,8 @@ class Leaves:
         if not layout.is_dense() or id(data.storage) in state.picking.by_storage:
             self.stop("unknown-object", "a leaf over a part of another tensor's memory")
         placed = Layout(shape, tuple(layout.strides), 0)
-        fresh = Fresh(placed, data.dtype, data.device, adopt, requires_grad)
+        version = data.storage.version
+        fresh = Fresh(placed, data.dtype, data.device, adopt, requires_grad, version)
         example = fresh()
         source = MadeSource(ConstantSource(fresh, type(example).__name__))
         fake = fake_tensor(shape, data.dtype, placed, data.device)
@@ -131,6 +134,7 @@ class Leaves:
         state.tensor_values[id(fake)] = value
         value.fake, value.source, value.object = fake, source, example
         self._unrecorded(lambda: call(lookup("copy_"), (fake, data, False)))
+        fake.storage.version += version
 
     def _unrecorded(self: Any, operation: Callable[[], Tensor]) -> Tensor:
         """What an operation gives that no backward pass knows of."""
