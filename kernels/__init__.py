@@ -36,4 +36,5 @@ eager_rows.py  a pointwise row as a kernel of its own, for eager
 eager_composites.py  a composite row as a program of its own, for eager
 eager_primitives.py  exp, tanh and the like for eager, from the same functions
 eager_pooling.py  the largest elements of windows, for eager
+eager_scans.py  running sums, for eager and compiled code
 """

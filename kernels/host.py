@@ -142,9 +142,10 @@ def eager_step(node: Node) -> Callable[..., list[Any]]:
         with origin_scope(node.origin or Origin()):
             found = run_backend(op, arguments)
         results = found if isinstance(found, tuple | list) else (found,)
-        if orders is None:
-            return [owned(result, given) for result in results]
-        return [owned(*each) for each in zip(results, repeat(given), orders, strict=False)]
+        own: list[Any] = []
+        for result, order in zip(results, orders or repeat(None), strict=False):
+            own.append(owned(result, [*given, *own], order))
+        return own
 
     return run
 

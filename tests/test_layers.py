@@ -150,6 +150,7 @@ LAYERS = (
     "minitorch2.kernels.codegen",
     "minitorch2.kernels.eager_primitives",
     "minitorch2.kernels.eager_pooling",
+    "minitorch2.kernels.eager_scans",
     "minitorch2.kernels.eager_rows",
     "minitorch2.kernels",
     "minitorch2.compiling",

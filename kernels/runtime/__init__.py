@@ -34,6 +34,7 @@ Files, in reading order:
 - channel_code.py  the inner loops of convolutions with many
 - channel_plans.py  what a unit of their work copies, and its tiles
 - channel_convolutions.py  their launches
+- scan_code.py  running sums along lines of memory
 - convolutions.py  convolutions and their gradients: planes, tables, launches
 - queue_pool.py  the same in Python alone, where there are no futexes
 - roofline.py    the machine's bandwidth and arithmetic, measured

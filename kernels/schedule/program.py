@@ -275,10 +275,11 @@ def _returned(program: Program, number: int, output: Output) -> tuple["Returned"
     if value in inputs and output.strides is None:
         return Returned(output, value, shape, program.layout(value).strides), None
     free = plain is not None and plain not in inputs and plain not in program.kept
-    fits = plain == value or (wanted == row_major(shape) and plain not in program.layouts)
-    if free and fits and not isinstance(program.made[plain], HostStep):  # type: ignore[index]
+    of_host = plain is not None and isinstance(program.made.get(plain), HostStep)
+    rows = wanted == row_major(shape) and plain not in program.layouts
+    if free and (rows or (plain == value and not of_host)):
         assert plain is not None
-        if plain == value:
+        if plain == value and not of_host:
             program.layouts[plain] = wanted
         program.kept.add(plain)
         return Returned(output, plain, shape, wanted.strides), None

@@ -61,6 +61,14 @@ def pooler() -> Any:
     return importlib.import_module("minitorch2.kernels.eager_pooling")
 
 
+@cache
+def scanner() -> Any:
+    """The kernels' eager_scans: a module with `takes` and `cumsum`; None without."""
+    if config.primitives == "numpy":
+        return None
+    return importlib.import_module("minitorch2.kernels.eager_scans")
+
+
 def function(name: str) -> Callable:
     """The primitive as a function of arrays, found at its first call."""
 
