@@ -123,7 +123,7 @@ def compile_graph(
     orders = eager_orders(graph) if options.exact else {}
     plan, fusion = plan_graph(graph, lowered, options.fuse, options.reinplace, orders)
     chained: tuple[str, ...] = ()
-    if options.fuse and options.chain and not options.exact:
+    if options.chain:
         with phase("loops.fused"):
             plan, chained = chain(plan)
     taken: tuple[Taken, ...] = ()

@@ -73,16 +73,22 @@ class CompileOptions:
     fuse: bool = True
     executor: str = "numba"
 
+    @property
+    def chains(self) -> bool:
+        """Whether products of batches run as chains: the kernels do, what is saved relies on it."""
+        return self.fuse and self.numerics != "eager" and "chain" not in self.disable_passes
+
     def passes(self, run: bool = True) -> PassOptions:
         """The part that concerns the passes."""
-        return PassOptions(self.numerics, self.disable_passes, self.activation_memory_budget, run)
+        budget, chains = self.activation_memory_budget, run and self.chains
+        return PassOptions(self.numerics, self.disable_passes, budget, run, chains)
 
     def kernels(self) -> KernelOptions:
         """The part that concerns the kernels."""
         from minitorch2.kernels.backend import KernelOptions
 
-        in_place, chain = (name not in self.disable_passes for name in ("reinplace", "chain"))
-        return KernelOptions(self.fuse, self.executor, self.numerics == "eager", in_place, chain)
+        exact, in_place = self.numerics == "eager", "reinplace" not in self.disable_passes
+        return KernelOptions(self.fuse, self.executor, exact, in_place, self.chains)
 
 
 MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")

@@ -40,22 +40,20 @@ NUMERICS = ("default", "eager", "fast")
 class PassOptions:
     """`numerics` is a level of the contract above. `disabled` names passes and rules that are left
     out; `run` is False where no pass runs at all. `memory_budget` is the fraction of the bytes of
-    activations that may be kept for a backward (see jit/autodiff/saving.py).
+    activations that may be kept for a backward (see jit/autodiff/saving.py). `chains`: products of
+    batches and what is between them will run piece by piece (kernels/schedule/chains.py), so that
+    they may be computed again without memory for all of them.
     """
 
     numerics: str = "default"
     disabled: tuple[str, ...] = ()
     memory_budget: float = 1.0
     run: bool = True
+    chains: bool = True
 
     def allows(self, name: str) -> bool:
         """Whether a pass or rule of this name may run."""
         return name not in self.disabled
-
-    @property
-    def chains(self) -> bool:
-        """Whether products of batches may become chains (kernels/schedule/chains.py)."""
-        return self.run and self.numerics != "eager" and self.allows("chain")
 
     @property
     def fast_math(self) -> bool:

@@ -36,9 +36,9 @@ from tests.graphs.making import Case, tensors
 
 Run = Callable[[list[Any]], list[Any]]
 OPTIONS = {
-    "aot_eager": PassOptions(run=False),
+    "aot_eager": PassOptions(run=False, chains=False),
     "budget": PassOptions(memory_budget=0.3),
-    "exact": PassOptions(numerics="eager"),
+    "exact": PassOptions(numerics="eager", chains=False),
 }
 KERNELS = {"exact": "numba", "numba": "numba", "python": "python", "loops": "loops"}
 
@@ -106,7 +106,7 @@ class Programs:
 
     def _kernels(self, backend: str, graph: Graph) -> Compiled:
         exact = backend == "exact"
-        options = KernelOptions(executor=KERNELS[backend], exact=exact)
+        options = KernelOptions(executor=KERNELS[backend], exact=exact, chain=not exact)
         if exact:
             return compile_graph(graph, options)
         found = self._plans.get(id(graph))

@@ -106,7 +106,10 @@ def test_scores_of_long_rows_are_computed_again_by_a_chain(length, saved):
     assert [value.id for value in found.saved] == saved
 
 
-@pytest.mark.parametrize("options", [{}, {"numerics": "eager"}, {"disable_passes": ["chain"]}])
+OPTIONS = [{}, {"numerics": "eager"}, {"disable_passes": ["chain"]}, {"fuse": False}]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
 def test_only_where_there_are_chains(options):
     compiled = torch.compile(F.scaled_dot_product_attention, dynamic=False, options=options)
     events = []
@@ -115,6 +118,8 @@ def test_only_where_there_are_chains(options):
         compiled(*given)
     (event,) = [event for event in events if event.stage == "autodiff.partition"]
     assert (event.facts["bytes"] < 1 << 20) == (not options)
+    fused = [event for event in events if event.stage == "loops.fused"]
+    assert any(event.facts["chained"] for event in fused) == (not options)
 
 
 def test_what_draws_from_a_generator_never_runs_again():
