@@ -4,7 +4,8 @@
 
 In: nothing, or names of faults. Out: a line for each, with the test that found it; the exit status
 is 1 when one was missed. Each fault replaces a function of `jit` in this process, and the tests of
-capture and of the language run until one fails.
+capture and of the language run until one fails. Without names they run once before, with no fault:
+a test that fails by itself finds nothing.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ LANGUAGE = ("guarding", "effects", "exceptions", "containers", "control_flow", "
             "functions", "builtins", "breaks")  # fmt: skip
 SUITE = (*(f"tests/jit/language/test_{area}.py" for area in LANGUAGE), "tests/jit/capture",
          "tests/jit/language")  # fmt: skip
+NOTHING = "no fault"
 Fault = Callable[[pytest.MonkeyPatch], None]
 FAULTS: dict[str, Fault] = {}
 
@@ -258,8 +260,8 @@ def planted(name: str) -> Iterator[None]:
         yield
 
 
-def finder(name: str | None) -> str | None:
-    """The first test that fails with the fault planted (None: without one)."""
+def finder(name: str) -> str | None:
+    """The first test that fails with the fault planted (NOTHING: without one)."""
     failures: list[str] = []
 
     class Listener:
@@ -269,7 +271,7 @@ def finder(name: str | None) -> str | None:
 
     others = "not eager and not numba"  # one backend is enough: the faults lie before backends
     options = ["-q", "-x", "-n", "0", "-p", "no:cacheprovider", "--no-header", "-k", others, *SUITE]
-    plant = planted(name) if name is not None else contextlib.nullcontext()
+    plant = planted(name) if name != NOTHING else contextlib.nullcontext()
     with plant, contextlib.redirect_stdout(io.StringIO()):
         status = pytest.main(options, [Listener()])
     return failures[0] if failures else None if status == 0 else f"status {status}"
@@ -286,6 +288,9 @@ def alone(name: str) -> str | None:
 def main() -> None:
     """Plant each fault and tell who found it."""
     missed = []
+    failing = None if sys.argv[1:] else alone(NOTHING)
+    if failing:
+        sys.exit(f"without a fault fails {failing}: mend it first")
     for name in sys.argv[1:] or FAULTS:
         found = finder(name) if len(sys.argv) == 2 else alone(name)
         print(f"{name}: {found or 'MISSED'}", flush=True)
