@@ -55,8 +55,8 @@ ROWS = (
     ),
     Row(
         "gradient-machinery",
-        "The call reaches into autograd (retain_grad, what is in a grad_fn, hooks on results) "
-        "while it is captured.",
+        "The call reaches into autograd (retain_grad, what is in a grad_fn, hooks on results, a "
+        "backward of your own that reads what may change before it runs) while it is captured.",
         ("Do it outside of the compiled function.",),
     ),
     Row(

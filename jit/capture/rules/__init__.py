@@ -14,6 +14,7 @@
 - groups: what Python does with exception groups
 - control_flow: branches and loops over tensors, each function a graph of its own
 - transforms: torch.func: one node with the transformed function as a graph
+- late_reads: what a backward may read while forward is captured
 - custom_gradients: `Function.apply`: one node with forward and backward as graphs
 - watching: hooks on tensors
 - dispatching: which of these answers a call

@@ -5,8 +5,8 @@ In: a call of `apply` on a subclass of autograd.Function. Out: a node
 call stands, with one `ctx`; what forward keeps there and backward reads becomes results of the one
 graph and inputs of the other. Where no argument requires a gradient, forward is read through.
 
-What cannot be said as two graphs (side effects, dirty inputs, gradients that may be missing) is a
-graph break: Python makes the call.
+What cannot be said as two graphs (side effects, dirty inputs, gradients that may be missing, what a
+backward reads that may change before it runs) is a graph break: Python makes the call.
 
 Source: torch's "Extending autograd"; torch.compile's treatment of autograd.Function.
 """
@@ -22,6 +22,7 @@ from minitorch2.autograd.function import Function
 from minitorch2.dispatch import call
 from minitorch2.jit.capture.rules.builtins import is_none
 from minitorch2.jit.capture.rules.control_flow import Part, captured_part, fresh, new_node
+from minitorch2.jit.capture.rules.late_reads import LateReads
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NativeMethod, Value
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.sequences import TupleValue
@@ -211,7 +212,11 @@ class _Call:
                 _zeros(machine, fake) if place in fixed else machine.from_python(next(rest))
                 for place, fake in enumerate(part.fakes[: len(self.outputs)])
             ]
-            found = machine.real(machine.method(self.cls, "backward", [ctx, *grads]))
+            told, machine.trace = machine.trace, LateReads(machine, ctx)
+            try:
+                found = machine.real(machine.method(self.cls, "backward", [ctx, *grads]))
+            finally:
+                machine.trace = told
             parts = machine.items(found) if isinstance(found, TupleValue) else [found]
             return self._gradients([machine.real(each) for each in parts], wanted)
 
