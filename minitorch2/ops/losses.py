@@ -137,7 +137,7 @@ def _cross_entropy(input, target, weight, ignore_index, reduction, label_smoothi
     else:
         smooth = reduced(smooth, reduction)
     classes = input.shape[at]
-    return loss * (1 - label_smoothing) + smooth * (label_smoothing / classes)
+    return loss * (1 - label_smoothing) + smooth * _share(label_smoothing, classes, smooth)
 
 
 def _check_target(input, target, weight, ignore_index, classes):
@@ -171,11 +171,22 @@ def _along(vector, dim, ndim):
     return vector.reshape((1,) * dim + (-1,) + (1,) * (ndim - dim - 1))
 
 
+def _share(number, size, beside):
+    """A number over a size, which a graph for many sizes divides when it runs.
+
+    Beside 16-bit floats a number has more bits than a tensor has, so that the size is looked at.
+    """
+    if type(size) is int or beside.dtype.itemsize == 2:
+        return number / size
+    share = _op("full", (), number, dtypes.float64, beside.device) / size
+    return _op("convert", share, beside.dtype)
+
+
 def _smooth_loss(logs, target, weight, reduction, smoothing, at):
     if not logs.shape[at]:  # there are no classes
         return logs.sum() * math.nan
     if smoothing > 0:
-        target = target * (1 - smoothing) + smoothing / logs.shape[at]
+        target = target * (1 - smoothing) + _share(smoothing, logs.shape[at], target)
     loss = logs * target
     if weight is not None:
         loss = loss * _along(weight, at, logs.ndim)
