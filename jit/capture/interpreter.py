@@ -50,7 +50,7 @@ from minitorch2.jit.capture.values.iterators import (
 from minitorch2.jit.capture.values.mappings import DictValue, pairs_of
 from minitorch2.jit.capture.values.namespaces import GlobalsValue
 from minitorch2.jit.capture.values.objects import ObjectValue
-from minitorch2.jit.capture.values.sequences import SequenceValue, TupleValue
+from minitorch2.jit.capture.values.sequences import SequenceValue, SliceValue, TupleValue
 from minitorch2.jit.capture.values.tensors import TensorValue
 from minitorch2.jit.shapes.symbolic_size import SymbolicSize
 
@@ -467,6 +467,8 @@ class Machine(Inputs, Leaves, Members):
             return Constant(int(value.value))
         if isinstance(value, TupleValue):
             return TupleValue([self.number(item) for item in value.values], value.cls)
+        if isinstance(value, SliceValue):
+            return SliceValue([self.number(part) for part in value.parts])
         return value
 
     filled_in = texts.filled_in

@@ -357,6 +357,9 @@ def text_of(machine: Machine, value: Value, how: Callable[..., str], spec: str =
     value = machine.number(value)
     if isinstance(value, TensorValue):
         machine.stop("data-dependent", "the text of a tensor")
+    if isinstance(value, ExceptionValue):
+        value.check_text(machine)
+        value.args = [machine.number(argument) for argument in value.args]
     if isinstance(value, (ExceptionValue, TupleValue)):
         name = _text_method(machine, value, how)
         if name is not None:

@@ -41,6 +41,7 @@ from minitorch2.tensors import Tensor
 if TYPE_CHECKING:
     from minitorch2.jit.capture.values.namespaces import GlobalsValue
 
+NOTHING: Any = object()  # what no place holds
 TOO_LARGE = 1 << 63  # for a number of a graph
 
 
@@ -299,13 +300,20 @@ class CaptureState:
         self._plain("keys", source, f"{{0}}.__reduce__()[2][3] {word} None",
                     f"had {'no' if bare else 'some'} attributes")  # fmt: skip
 
+    def guard_there(self, source: Source) -> None:
+        """Something that may be taken away is still there; of items, their container says so."""
+        if source.base is not None and not isinstance(source, ItemSource):
+            self._plain("keys", source, "{0} is <NOTHING>", "was there", NOTHING=NOTHING)
+
     def guard_in_context(self, source: Source | None, there: bool, unset: Any) -> None:
         """Whether a context variable was set."""
         word, meaning = ("is", "was set") if there else ("is not", "was not set")
         self._plain("value", source, f"{{0}}.get(<UNSET>) {word} <UNSET>", meaning, UNSET=unset)
 
-    def guard_empty_slot(self, source: Source, name: str, slot: Any) -> None:
-        self._plain("keys", source, "<HOLDS>({0})", f"had nothing in {name}", HOLDS=Holds(slot))
+    def guard_slot(self, source: Source, name: str, slot: Any, there: bool) -> None:
+        test, meaning = ("not <HOLDS>", "something") if there else ("<HOLDS>", "nothing")
+        self._plain("keys", source, f"{test}({{0}})", f"had {meaning} in {name}",
+                    HOLDS=Holds(slot))  # fmt: skip
 
     def guard_class_lacks(self, source: Source, names: frozenset[str]) -> None:
         """A class that holds none of these names itself: what it inherits is not hidden."""
@@ -336,12 +344,12 @@ class CaptureState:
             same = SameKeys([key_object(key) for key in keys])
             self._plain("keys", source, "not <SAME_KEYS>({0})", "had other keys", SAME_KEYS=same)
             return
-        plain = all(type(key) in (str, int, bool) for key in keys)
-        if plain:
+        meaning = f"had the keys {list(keys)}"
+        if all(type(key) is str for key in keys):
             text = repr(list(keys)).replace("{", "{{").replace("}", "}}")
-            self._plain("keys", source, f"list({{0}}) != {text}", f"had the keys {list(keys)}")
-        else:
-            self._plain("keys", source, "list({0}) != <KEYS>", "had other keys", KEYS=list(keys))
+            self._plain("keys", source, f"list({{0}}) != {text}", meaning)
+        else:  # 1 is no 1.0
+            self._plain("keys", source, "not <SAME>((*{0},))", meaning, SAME=kinds.Same(keys))
 
     def guard_same_items(self, source: Source, base: type, items: Any) -> None:
         """What a set of a user class holds."""

@@ -55,7 +55,7 @@ FIXED = (
 def is_constant(object: Any) -> bool:
     """Whether an object is immutable data that capture may compute with directly."""
     kind = type(object)
-    if kind in LITERALS or kind in PLAIN or isinstance(object, (enum.Enum, *FIXED)):
+    if kind in LITERALS or kind in PLAIN or issubclass(kind, (enum.Enum, *FIXED)):
         return True
     if kind is frozenset or kind is tuple:
         return all(is_constant(item) for item in object)
@@ -96,6 +96,8 @@ class Constant(Value):
         """Read from the object itself; a method stays to be called with values."""
         if name == "__class__":
             return machine.from_python(self.python_type())
+        if isinstance(self.value, SymbolicSize):  # has those of the number that it is
+            return machine.get_attribute(machine.number(self), name)
         if isinstance(self.value, enum.Enum) and name in ("value", "name", "_value_", "_name_"):
             return machine.from_python(getattr(self.value, name))
         if isinstance(self.value, enum.Enum):
@@ -115,6 +117,8 @@ class Constant(Value):
 
     def call_method(self, machine: Machine, name: str, args: Arguments, kwargs: Keywords) -> Value:
         """Run on the object itself, which is immutable."""
+        if isinstance(self.value, SymbolicSize):
+            return machine.number(self).call_method(machine, name, args, kwargs)
         if type(self.value) is str:
             if name in ("format", "format_map"):
                 return machine.filled_in(getattr(self.value, name), args, kwargs)

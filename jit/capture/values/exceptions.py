@@ -6,9 +6,11 @@ Out: a value with `args`, `__cause__`, own attributes and the text Python gives 
 
 from __future__ import annotations
 
+import re
 import types
 from typing import TYPE_CHECKING, Any
 
+from minitorch2.jit.capture.graph_break import GraphBreak
 from minitorch2.jit.capture.rules.groups import split
 from minitorch2.jit.capture.source import AttributeSource, Source
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NativeMethod, Value
@@ -46,6 +48,7 @@ class LastInstruction:
         return f"offset {self.offset}"
 
 
+SIZES = re.compile(r"\bs\d+\b")  # as shapes are written during capture
 FIELDS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 LINKS = ("__cause__", "__context__", "__suppress_context__", "__traceback__", "__notes__")
 
@@ -78,6 +81,11 @@ class ExceptionValue(Value):
                 object.__setattr__(made, name, value.known())
         return made
 
+    def check_text(self, machine: Machine) -> None:
+        """What an operation says of sizes that vary is for Python to say: it knows the numbers."""
+        if self.real is not None and SIZES.search(str(self.real)):
+            machine.stop("unknown-operation", f"the text of a {self.cls.__name__} about sizes")
+
     def _has_init(self) -> bool:
         """Whether an `__init__` in Python was run, which is not to be run again."""
         return isinstance(getattr(self.cls, "__init__", None), types.FunctionType)
@@ -94,6 +102,7 @@ class ExceptionValue(Value):
         if name in self.attributes:
             return self.attributes[name]
         if name == "args":
+            self.check_text(machine)
             return machine.tuple_of(list(self.args))
         if name in ("message", "exceptions") and issubclass(self.cls, BaseExceptionGroup):
             if name == "message":
@@ -150,6 +159,8 @@ class ExceptionValue(Value):
         return super().call_method(machine, name, args, kwargs)
 
     def emit(self, emitter: Emitter) -> str:
+        if self.real is not None and SIZES.search(str(self.real)):
+            raise GraphBreak("unknown-object", f"a {self.cls.__name__} about sizes that vary")
         inside = ", ".join(emitter.value(argument) for argument in self.args)
         cls = emitter.object(self.cls, self.cls.__name__)
         made = f"{cls}.__new__({cls}, {inside})" if self._has_init() else f"{cls}({inside})"

@@ -105,6 +105,8 @@ class TensorValue(Value):
             machine.stop("gradient-machinery", f"Tensor.{name}")
         if name in NUMBERS or name in AUTOGRAD:
             return NativeMethod(self, name)
+        if name == "grad" and not self.fake.is_leaf and "grad" not in self.attributes:
+            machine.stop("gradient-machinery", "Tensor.grad of a result, which warns")
         if name == "grad" or (name == "is_leaf" and self._is_untouched()):
             return self._kept(machine, name)
         if name == "data":

@@ -213,6 +213,44 @@ calls(
 )  # fmt: skip
 
 
+def kinds_of_items(name):
+    def items_of(x, items):
+        return x + 1, [(type(item).__name__, str(item)) for item in items], 1 in items
+
+    items_of.__name__ = f"items_of_a_{name}"
+    return items_of
+
+
+for make in (set, frozenset, list, tuple, collections.Counter, collections.deque):
+    calls(
+        kinds_of_items(make.__name__),
+        *(lambda make=make, one=one: (X, make([one]))
+          for one in (1, 1.0, True, "1", (1,), 0.0, -0.0)),
+    )  # fmt: skip
+
+
+def kinds_of_parts_of_keys(x, table):
+    return x + 1, [(type(a).__name__, type(b).__name__) for a, b in table], table[1, 2]
+
+
+calls(
+    kinds_of_parts_of_keys,
+    lambda: (X, {(1, 2): 3}), lambda: (X, {(1.0, 2): 3}), lambda: (X, {(1, 2): 4}),
+    lambda: (X, {(True, 2.0): 3}),
+)  # fmt: skip
+
+
+def signs_of_zeros(x, number):
+    return x + 1, str(number), number == 1
+
+
+calls(
+    signs_of_zeros,
+    lambda: (X, complex(1, 0.0)), lambda: (X, complex(1, -0.0)), lambda: (X, 0.0),
+    lambda: (X, -0.0), lambda: (X, complex(-0.0, 1)),
+)  # fmt: skip
+
+
 @program(again=True, calls=6)
 def globals_that_change():
     scope = {"SCALE": 1, "torch": torch}
