@@ -364,9 +364,8 @@ def _check_containers(state: CaptureState) -> None:
             and each.python_type() is kind
             and not (isinstance(each.source, AttributeSource) and each.source.name in OWN_TABLES)
         ]
-        guard = kinds.apart_guard(
-            [each.source for each in written], [each.source for each in others], state.span()
-        )
+        own = dict.fromkeys(each.source for each in written)  # a class is several values
+        guard = kinds.apart_guard(list(own), [each.source for each in others], state.span())
         if guard is not None:
             state.add(guard)
 

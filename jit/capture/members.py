@@ -24,7 +24,7 @@ from minitorch2.jit.capture.state import ClassWrite
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, UserRaise, Value
 from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.exceptions import ExceptionValue
-from minitorch2.jit.capture.values.functions import MethodValue
+from minitorch2.jit.capture.values.functions import FunctionValue, MethodValue
 from minitorch2.jit.capture.values.keys import key_value
 from minitorch2.jit.capture.values.namespaces import is_settled, is_trusted_module
 from minitorch2.jit.capture.values.objects import is_user_class
@@ -137,7 +137,8 @@ class Members:
     def bind_attribute(self: Any, owner: Value, cls: type, name: str, raw: Any) -> Value:
         """`raw.__get__(owner)` for an attribute of class `cls`."""
         if isinstance(raw, ClassWrite):
-            return raw.value
+            bound = isinstance(raw.value, FunctionValue)
+            return MethodValue(owner, raw.value) if bound else raw.value
         if isinstance(raw, types.FunctionType | functools._lru_cache_wrapper):
             return MethodValue(owner, self.class_member(cls, name))
         if isinstance(raw, staticmethod):

@@ -295,6 +295,28 @@ class ClassAttributeSource(Step):
         return f"{self.origin}.{self.name}"
 
 
+def instance_dict(instance: Any) -> dict[str, Any]:
+    """The `__dict__` of an instance whose class has a `__getattribute__`, which is not asked."""
+    return object.__getattribute__(instance, "__dict__")
+
+
+INSTANCE_DICT = ConstantSource(instance_dict, "instance_dict")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InstanceDictSource(Step):
+    """The `__dict__` of such an instance."""
+
+    def fetch(self, call: Call) -> Any:
+        return instance_dict(self.origin.fetch(call))
+
+    def expression(self, of: Render) -> str:
+        return f"{of(INSTANCE_DICT)}({of(self.origin)})"
+
+    def __str__(self) -> str:
+        return f"{self.origin}.__dict__"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ReferentSource(Step):
     """What a weak reference refers to: None when it is no more."""

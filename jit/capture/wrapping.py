@@ -100,34 +100,34 @@ def wrap(machine: Machine, object: Any, source: Source) -> Value:
     if known is not None:
         machine.state.guard_same(known.source, source)
         return known
-    kind = type(object)
+    kind = type(object)  # `isinstance` would ask the object for its `__class__`
     state = machine.state
-    if isinstance(object, Tensor):
+    if issubclass(kind, Tensor):
         return machine.input_tensor(object, source)
-    if kind in LITERALS or isinstance(object, enum.Enum):
+    if kind in LITERALS or issubclass(kind, enum.Enum):
         return machine.input_constant(object, source)
     maker = MAKERS.get(kind)
     if maker is not None:
         own_table = isinstance(source, AttributeSource) and source.name in OWN_TABLES
-        if not own_table and not isinstance(object, (types.FunctionType, *NATIVE_CALLABLES)):
+        if not own_table and not issubclass(kind, (types.FunctionType, *NATIVE_CALLABLES)):
             state.guard_type(source, kind)
         return maker(machine, object, source)
     if is_constant(object):
         return machine.input_constant(object, source)
-    if isinstance(object, type):
+    if issubclass(kind, type):
         state.guard_class(source, object)
         return ClassValue(object, source)
-    if isinstance(object, types.ModuleType):
+    if issubclass(kind, types.ModuleType):
         state.guard_identity(source, object)
         return ModuleValue(object, source)
-    if isinstance(object, NATIVE_CALLABLES):
+    if issubclass(kind, NATIVE_CALLABLES):
         return _native(machine, object, source)
     state.guard_type(source, kind)
-    if isinstance(object, tuple) and is_plain_tuple(kind):
+    if issubclass(kind, tuple) and is_plain_tuple(kind):
         return _tuple(machine, object, source)
     if is_user_class(kind) and native_base(kind) is not None:
         return _container(machine, object, source)
-    if isinstance(object, BaseException):
+    if issubclass(kind, BaseException):
         value: Value = CaughtValue(object, source)
     elif is_user_class(kind) or kind is types.SimpleNamespace:
         value = ObjectValue(kind, object, source)

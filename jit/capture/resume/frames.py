@@ -85,7 +85,7 @@ def _parts(function: Any) -> tuple[CodeType, dict[str, Any], list[Any]]:
     if isinstance(function, FunctionValue) and function.object is None:
         held = [getattr(cell.contents, "real", None) or cell.contents for cell in function.cells]
         return function.code, function.globals.table, held
-    found = function.object if isinstance(function, FunctionValue) else function
+    found: Any = function.object if isinstance(function, FunctionValue) else function
     cells = [cell for cell in found.__closure__ or () if cell != EMPTY]
     return found.__code__, found.__globals__, [cell.cell_contents for cell in cells]
 

@@ -18,7 +18,6 @@ from minitorch2.jit.capture.values.base import Arguments, Keywords, NotKnown, Us
 from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.functions import FunctionValue, MethodValue, NativeValue
-from minitorch2.jit.capture.values.instance_dicts import InstanceDict
 from minitorch2.jit.capture.values.iterators import IteratorValue
 from minitorch2.jit.capture.values.keys import IdentityValue
 from minitorch2.jit.capture.values.mappings import DictValue
@@ -336,10 +335,8 @@ def blank(machine: Machine, value: Value) -> Any:
 def _vars(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     if not args:
         return _locals(machine, args, kwargs)
-    value = machine.real(args[0])
-    if isinstance(value, ObjectValue):
-        return InstanceDict(value)
-    return machine.get_attribute(value, "__dict__")
+    found = machine.attribute_or_none(args[0], "__dict__")
+    return found or machine.type_error("vars() argument must have __dict__ attribute")
 
 
 @rule(locals)

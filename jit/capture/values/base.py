@@ -160,13 +160,14 @@ class Value:
 class Lazy(Value):
     """An object that nobody has looked at yet: no guard until it is used."""
 
-    __slots__ = ("object", "real", "machine")
+    __slots__ = ("object", "real", "machine", "is_there")
 
     def __init__(self, object: Any, source: Source, machine: Machine):
         super().__init__(source)
         self.object = object
         self.real: Value | None = None
         self.machine = machine
+        self.is_there = False  # whether a guard sees to it that there is something
 
     def known(self) -> Any:
         return self.machine.real(self).known()
@@ -187,6 +188,8 @@ class Lazy(Value):
         if known is not None and known.source is None:  # it stands for something made inside
             return emitter.value(known)
         assert self.source is not None
+        if not self.is_there:
+            self.machine.state.guard_there(self.source)  # nobody has looked at it, but it leaves
         return emitter.fetch(self.source)
 
 

@@ -150,7 +150,11 @@ class ClassValue(Value):
         if cls in machine.state.made_classes:
             machine.state.made_classes[cls].set_attribute(machine, name, value)
             return
-        if type(cls).__setattr__ is not type.__setattr__ or isinstance(value, FunctionValue):
+        value = machine.real(value)
+        bound = hasattr(value.python_type(), "__get__")  # when an instance is asked for it
+        if bound and (name.startswith("__") or not isinstance(value, FunctionValue)):
+            machine.stop("unknown-attribute", f"setting {cls.__name__}.{name} (a class)")
+        if type(cls).__setattr__ is not type.__setattr__:
             machine.stop("unknown-attribute", f"setting {cls.__name__}.{name} (a class)")
         machine.state.class_writes[cls, name] = ClassWrite(value)
         place = machine.state.class_sources.get(cls) or ConstantSource(cls, cls.__name__)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING, Any
 
-from minitorch2.jit.capture.source import AttributeSource
 from minitorch2.jit.capture.values.base import Arguments, Keywords, NativeMethod, Value
 from minitorch2.jit.capture.values.views import KINDS, DictView
 
@@ -86,8 +85,9 @@ class InstanceDict(Value):
         owner = self.owner
         names: dict[str, None] = {}
         if owner.source is not None:
-            original = tuple(owner.object.__dict__)
-            machine.state.guard_keys(AttributeSource(owner.source, "__dict__"), original)
+            held, place = owner.table()
+            original = tuple(held)
+            machine.state.guard_keys(place, original)
             names = dict.fromkeys(original)
         for name, value in owner.attributes.items():
             if value is None:

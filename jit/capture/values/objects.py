@@ -16,10 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 from minitorch2.jit.capture.instructions import PY313
 from minitorch2.jit.capture.side_effects import is_generic
-from minitorch2.jit.capture.source import AttributeSource, ItemSource, Source
+from minitorch2.jit.capture.source import (
+    AttributeSource,
+    InstanceDictSource,
+    ItemSource,
+    Source,
+    instance_dict,
+)
 from minitorch2.jit.capture.values.base import (
     Arguments,
     Keywords,
+    Lazy,
     NativeMethod,
     UserRaise,
     Value,
@@ -90,16 +97,42 @@ class ObjectValue(Value):
             return self.attributes[name]
         if self.object is None or self.source is None:
             return None
+        if not _plain_getattribute(self.cls):
+            return self._own_unasked(machine, name)
         held = getattr(self.object, "__dict__", None)
         if held is None or name not in held:
             if held is not None and not quiet:
                 machine.state.guard_no_attribute(self.source, name)
             return None
-        found = machine.lazy(held[name], AttributeSource(self.source, name))
-        if not _plain_getattribute(self.cls):
-            found = machine.lazy(
-                held[name], ItemSource(AttributeSource(self.source, "__dict__"), name)
-            )
+        found = Lazy(held[name], AttributeSource(self.source, name), machine)
+        if self._is_asked(machine):
+            machine.state.guard_key(AttributeSource(self.source, "__dict__"), name, True)
+            found.is_there = True
+        self.attributes[name] = found
+        return found
+
+    def _is_asked(self, machine: Machine) -> bool:
+        """Whether the program hears of an attribute that is not there: a guard must not ask."""
+        found = machine.class_lookup(self.cls, "__getattr__")
+        own = found is not None and isinstance(found[1], types.FunctionType)
+        return own and not is_trusted_module(found[0].__module__)
+
+    def table(self) -> tuple[dict[str, Any], Source]:
+        """The instance dict of one that exists, and where it is found."""
+        assert self.source is not None
+        if isinstance(self.cls.__getattribute__, types.FunctionType):
+            return instance_dict(self.object), InstanceDictSource(self.source)
+        return self.object.__dict__, AttributeSource(self.source, "__dict__")
+
+    def _own_unasked(self, machine: Machine, name: str) -> Value | None:
+        """The same past the `__getattribute__` of the class, in each call too."""
+        if not self.has_dict():
+            return None
+        held, place = self.table()
+        machine.state.guard_key(place, name, name in held)
+        if name not in held:
+            return None
+        found = machine.lazy(held[name], ItemSource(place, name))
         self.attributes[name] = found
         return found
 
@@ -177,9 +210,13 @@ class ObjectValue(Value):
         try:
             held = slot.__get__(self.object)
         except AttributeError:
-            machine.state.guard_empty_slot(self.source, name, slot)
+            machine.state.guard_slot(self.source, name, slot, False)
             return None
-        self.attributes[name] = found = machine.lazy(held, AttributeSource(self.source, name))
+        found = Lazy(held, AttributeSource(self.source, name), machine)
+        if self._is_asked(machine):
+            machine.state.guard_slot(self.source, name, slot, True)
+            found.is_there = True
+        self.attributes[name] = found
         return found
 
     def _module_part(self, machine: Machine, name: str) -> Value | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from minitorch2.jit.capture.source import AttributeSource, Source
 from minitorch2.jit.capture.values.base import Arguments, Keywords, Value, native_attribute
@@ -143,10 +143,10 @@ class PartialValue(Value):
 
 def outside_partial(machine: Machine, object: functools.partial, source: Source) -> Value:
     """The value of a partial that exists."""
-    function, args, keywords = (
-        machine.real(machine.wrap(getattr(object, name), AttributeSource(source, name)))
+    function, args, keywords = [
+        cast(Any, machine.real(machine.wrap(getattr(object, name), AttributeSource(source, name))))
         for name in PARTS
-    )
+    ]
     value = PartialValue(function, args, keywords, source, object)
     machine.state.remember(object, value)
     return value

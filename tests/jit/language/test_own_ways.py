@@ -151,6 +151,80 @@ def what_is_missing(x):
     return x, found
 
 
+@program
+def asked_for_what_the_program_asks():
+    """A `__getattribute__` that tells of each call: capture and guards ask nothing themselves."""
+    heard = []
+
+    class Telling:
+        size = 9
+
+        def __init__(self):
+            self.own = 1
+
+        def __getattribute__(self, name):
+            heard.append(name)
+            return object.__getattribute__(self, name)
+
+        def both(self):
+            return self.own + self.size
+
+    telling = Telling()
+    heard.clear()
+
+    def fn(x):
+        table = telling.__dict__
+        return (
+            x + telling.own + telling.both(), hasattr(telling, "none"), vars(telling)["own"],
+            table.get("own"), sorted(table),
+        )  # fmt: skip
+
+    return fn, (torch.ones(2),), lambda: list(heard)
+
+
+@program
+def functions_put_into_a_class():
+    """Bound to instances, of the class and of those that extend it."""
+
+    class Base:
+        size = 1
+
+    class Leaf(Base):
+        pass
+
+    def method(self, x):
+        return x * self.size
+
+    def fn(x):
+        leaf, base = Leaf(), Base()
+        Base.method, Base.size, Leaf.own = method, 5, lambda self: self.size + 1
+        return (
+            leaf.method(x), base.method(x), Base.method(base, x), Leaf.method is method, leaf.own(),
+            hasattr(base, "own"), base.size,
+        )  # fmt: skip
+
+    return fn, (torch.ones(2),), lambda: (Base.method is method, Base.size, hasattr(Leaf, "own"))
+
+
+@program(breaks=True)
+def descriptors_put_into_a_class():
+    class Base:
+        def __init__(self):
+            self.value = 3
+
+    def fn(x):
+        base = Base()
+        Base.twice = property(lambda self: self.value * 2)
+        Base.alone = staticmethod(lambda: 4)
+        Base.named = classmethod(lambda cls: cls.__name__)
+        Base.__len__ = lambda self: 6
+        found = base.twice, base.alone(), base.named(), len(base)
+        del Base.__len__, Base.twice
+        return found, hasattr(base, "twice"), hasattr(base, "__len__"), x + 1
+
+    return fn, (torch.ones(2),), lambda: hasattr(Base, "alone")
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", program.names)
 def test_programs(name, backend):
