@@ -30,6 +30,7 @@ from minitorch2.jit.capture.rules.builtins import rule
 from minitorch2.jit.capture.values.base import Arguments, Keywords, UserRaise, Value
 from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.constants import Constant
+from minitorch2.jit.capture.values.exceptions import ExceptionValue
 from minitorch2.jit.capture.values.functions import FunctionValue
 from minitorch2.jit.capture.values.made_classes import (
     DescriptorValue,
@@ -295,7 +296,8 @@ def _told(machine: Machine, raised: UserRaise, text: Value) -> UserRaise:
         return raised
     error = machine.real(machine.exception(RuntimeError, [text]))
     links = dict.fromkeys(("__cause__", "__context__"), raised.value)
-    error.attributes.update(links, __suppress_context__=Constant(True))  # type: ignore[attr-defined]
+    assert isinstance(error, ExceptionValue)
+    error.attributes.update(links, __suppress_context__=Constant(True))
     return UserRaise(error)
 
 
