@@ -1,11 +1,13 @@
 """Reductions down the slow axis of memory, such as the sum over the rows of a matrix.
 
 In: a parallel loop over columns whose body is one fold down the rows. Out: source lines in which a
-block of 256 neighbouring columns is the lanes, so that memory is read along rows:
+block of neighbouring columns is the lanes, so that memory is read along rows:
 
     for block in ...:                          # 256 columns at a time
         for row in range(rows):                # four rows in each turn
             for lane in range(width): acc[lane] = acc[lane] + x[row*columns + first + lane]
+
+Where a matrix has few columns, all of them are one block and its rows one stream, one at a time.
 
 Within a column the rows are folded one after the other, whatever the blocks are; of an argmax, each
 lane keeps the best element and its row. Columns of several matrices are one loop whose variable is
@@ -42,8 +44,9 @@ from minitorch2.kernels.loop_ir import (
 )
 from minitorch2.kernels.schedule.rewrite import every_index, loads_of
 
-COLUMN_LANES = 256
-ROWS = 4  # at a time
+COLUMN_LANES = 256  # of a block
+ROWS = 4  # at a time: what is apart in memory is read side by side
+WHOLE = 128, 1024  # columns of a matrix that are one block, whose rows are one stream of memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,14 @@ class Columns:
     variable: str
     outer: tuple[LetIndex, ...] = ()
     extent: Index | None = None
+
+    @property
+    def block(self) -> tuple[int, int]:
+        """How many columns are a block, and how many rows of it are read side by side."""
+        known = None if self.extent is None else self.extent.as_int()
+        if known is not None and WHOLE[0] <= known <= WHOLE[1]:
+            return known, 1
+        return COLUMN_LANES, ROWS
 
 
 def column_plan(loop: Loop) -> Columns | None:
@@ -123,15 +134,16 @@ def _load_indices(reduce: Reduce) -> Iterator[Index]:
         yield from (load.index for load in loads_of(accumulator.value))
 
 
-def _write_rows(write: Writer, reduce: Reduce, variable: str, statement: WriteStatement) -> None:
+def _write_rows(write: Writer, columns: Columns, statement: WriteStatement) -> None:
     """Rows a few at a time, so that a lane is read and written once for all of them."""
+    reduce, variable, (_, most) = columns.reduce, columns.variable, columns.block
     (row, extent), origin = reduce.domain[-1], reduce.origin
     size, known = index_text(extent), extent.as_int()
     groups, group = write.fresh("groups"), write.fresh("group")
-    write.line(f"{groups} = ({size}) // u64({ROWS})", origin)
-    parts = [(f"for {group} in range({groups}):", ROWS)]
-    if known is None or known % ROWS:
-        parts.append((f"for {group} in range({groups}*u64({ROWS}), {size}):", 1))
+    write.line(f"{groups} = ({size}) // u64({most})", origin)
+    parts = [(f"for {group} in range({groups}):", most)]
+    if most > 1 and (known is None or known % most):
+        parts.append((f"for {group} in range({groups}*u64({most}), {size}):", 1))
     for head, rows in parts:
         write.line(head, origin)
         with write.indented():
@@ -139,19 +151,20 @@ def _write_rows(write: Writer, reduce: Reduce, variable: str, statement: WriteSt
             with write.indented():
                 write.line(f"{variable} = first + lane", origin)
                 for number in range(rows):
-                    text = f"{group}*u64({ROWS}) + u64({number})" if rows > 1 else group
+                    text = f"{group}*u64({most}) + u64({number})" if rows > 1 else group
                     write.line(f"{row} = {text}", origin)
                     write_lane_step(write, reduce, "lane", statement)
 
 
 def write_columns(write: Writer, columns: Columns, statement: WriteStatement) -> None:
     """Blocks of neighbouring columns as lanes; within a column the rows in order."""
+    lanes, _ = columns.block
     for each in columns.reduce.accumulators:
         element = each.value.dtype if finds_place(each) else each.dtype
         short = "f32" if element.short in SIXTEEN else element.short
-        write.line(f"{each.name}_lanes = local_{short}({COLUMN_LANES})", columns.loop.origin)
+        write.line(f"{each.name}_lanes = local_{short}({lanes})", columns.loop.origin)
         if finds_place(each):
-            write.line(f"{each.name}_places = local_i64({COLUMN_LANES})", columns.loop.origin)
+            write.line(f"{each.name}_places = local_i64({lanes})", columns.loop.origin)
     if columns.extent is None:
         _write_blocks(write, columns, ("lo", "hi"), statement)
         return
@@ -172,8 +185,9 @@ def _write_blocks(
 ) -> None:
     """The columns of one matrix between two bounds."""
     reduce, variable, origin = columns.reduce, columns.variable, columns.loop.origin
-    lanes, (low, high) = f"u64({COLUMN_LANES})", bounds
-    count = f"({high} - {low} + u64({COLUMN_LANES - 1})) // {lanes}"
+    most, (low, high) = columns.block[0], bounds
+    lanes = f"u64({most})"
+    count = f"({high} - {low} + u64({most - 1})) // {lanes}"
     write.line(f"for block in range({count}):", origin)
     with write.indented():
         write.line(f"first = {low} + block*{lanes}", origin)
@@ -187,7 +201,7 @@ def _write_blocks(
                 if finds_place(each):
                     write.line(f"{each.name}_places[lane] = i64(0)", reduce.origin)
         with domain_loops(write, reduce.domain[:-1], reduce.origin):
-            _write_rows(write, reduce, variable, statement)
+            _write_rows(write, columns, statement)
         write.line("for lane in range(width):", origin)
         with write.indented():
             write.line(f"{variable} = first + lane", origin)
