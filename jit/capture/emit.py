@@ -53,6 +53,16 @@ PLAIN = (int, float, bool, str, bytes, type(None))
 SHARED = (TupleValue, MethodValue)  # built by an expression, but one object each
 
 
+def set_version(version: Any, *tensors: Tensor) -> None:
+    """Some memory was written so often; views of it that were made meanwhile know of it."""
+    memory = tensors[0].storage
+    if memory.version != version:
+        memory.version = version
+        for tensor in tensors:
+            if tensor._view is not None:
+                tensor._view.version = version
+
+
 class Emitter:
     """Writes the host function of one capture."""
 
@@ -415,27 +425,30 @@ class Emitter:
     def _versions(self) -> list[str]:
         """Memory has the versions that it has where each operation is run by itself: a compiled
         graph writes an input once, a result never, and fills what is a leaf from here on."""
-        made: list[tuple[str, Any]] = []
-        lines, given = [], set()
+        places: dict[int, list[str]] = {}  # of memory: an input, outputs
+        texts: dict[int, str] = {}
         for item in self.state.inputs:
             if item.fake is None:
                 continue
             memory, place = item.fake.storage, self.fetch(item.source)
-            given.add(id(memory))
+            places[id(memory)] = [place]
             if isinstance(item.source, MadeSource):
-                made.append((place, memory.version - 1))
+                texts[id(memory)] = self._number(memory.version - 1)
             elif memory.version > 1:
                 self._count += 1
                 name = self.writer.local(f"made{self._count}")
                 self.prelude.append(f"{name} = {place}.storage.version")
-                lines.append(f"{place}.storage.version = {name} + {memory.version}")
+                texts[id(memory)] = f"{name} + {memory.version}"
         for index, fake in enumerate(self.outputs):
-            if id(fake.storage) not in given and fake.storage.version != 0:
-                made.append((f"{self.out}[{index}]", fake.storage.version))
-        for place, version in made:
-            text = str(version) if version == version else self.object(NO_VERSION, "NO_VERSION")
-            lines.append(f"{place}.storage.version = {text}")
-        return lines
+            memory = fake.storage
+            if id(memory) not in places and memory.version != 0:
+                texts[id(memory)] = self._number(memory.version)
+            places.setdefault(id(memory), []).append(f"{self.out}[{index}]")
+        return [f"{self.object(set_version, 'set_version')}({text}, {', '.join(places[memory])})"
+                for memory, text in texts.items()]  # fmt: skip
+
+    def _number(self, version: Any) -> str:
+        return str(version) if version == version else self.object(NO_VERSION, "NO_VERSION")
 
     def _input(self, item: InputTensor) -> str:
         """What is handed to the graph: a float that varies goes in as a 0-d tensor."""

@@ -199,9 +199,20 @@ class TensorValue(Value):
             machine.stop("data-dependent", f"Tensor.{name}()")
         if name == "storage_offset":
             return self._offset(machine)
+        if name == "detach_" and self.fake.requires_grad:
+            return self._cut_off(machine)
         check_method(machine, name)
         method = getattr(type(self.fake), name)
         return machine.run_python(method, [self, *args], kwargs)
+
+    def _cut_off(self, machine: Machine) -> Value:
+        """`detach_()`: a result goes on without its history, which nobody else holds."""
+        if self.fake.is_leaf or self.source is not None or self.fake._view is not None:
+            machine.stop("gradient-machinery", "Tensor.detach_()")
+        made = machine.real(machine.run_python(lambda tensor: tensor.detach(), [self], {}))
+        self.fake = made.fake
+        machine.state.tensor_values[id(self.fake)] = self
+        return self
 
     def _offset(self, machine: Machine) -> Value:
         """Where it begins in its memory: of an input only the call knows."""
