@@ -278,14 +278,26 @@ class Assembler:
         element = SCALAR_DTYPES[value.type.kind]  # type: ignore[union-attr]
         return Name(self.scalars.setdefault(value, f"c{len(self.scalars)}"), element)
 
-    def store(self, nest: Nest, place: Place) -> None:
-        """Compute a nest's value at a place and store it."""
-        index = tuple(self.moved(part, place.axes) for part in nest.output)
-        value = self.element(nest.result, index, nest.origin)
-        where = self.program.layout(nest.result).at(index)
-        depth = len(self.scopes) - 1
-        self.add(depth, Store(self.buffer(nest.result), where, value, False, nest.origin))
-        self.written.add(self.program.targets.get(nest.result, nest.result))
+    def store(self, nests: Iterable[Nest], frame: Frame) -> list[Store]:
+        """Compute nests' values at their places and store them. Stores into inputs are returned
+        instead: they come when nothing more is computed, which may read what those held."""
+        late = []
+        for nest in nests:
+            place = placed(frame.place(nest))
+            index = tuple(self.moved(part, place.axes) for part in nest.output)
+            value = self.element(nest.result, index, nest.origin)
+            where = self.program.layout(nest.result).at(index)
+            made = Store(self.buffer(nest.result), where, value, False, nest.origin)
+            self.written.add(self.program.targets.get(nest.result, nest.result))
+            if nest.result in self.program.targets:
+                late.append(made)
+            else:
+                self.add(len(self.scopes) - 1, made)
+        return late
+
+    def add_all(self, statements: Iterable[Statement]) -> None:
+        """Put statements at the end of the innermost scope."""
+        self.scopes[-1].statements += statements
 
     def fold(self, nests: list[tuple[Nest, Place]], columns: tuple[tuple[str, Index], ...]) -> None:
         """One Reduce statement for several reductions of the same columns."""
@@ -347,16 +359,14 @@ def assemble(
             build.fold(places, columns)
         wide = [n for n in stored if not n.reducer and placed(frame.place(n)).level == "full"]
         last = {nest.result for nest in wide}
-        for nest in stored:
-            if nest.result not in last:
-                build.store(nest, placed(frame.place(nest)))
+        late = build.store((nest for nest in stored if nest.result not in last), frame)
         if wide:
             fresh = {name: build.fresh("l") for name, _ in columns}
             again = tuple((fresh[name], extent) for name, extent in columns)
             build_wide(build, frame.renamed(fresh), wide, again)
     else:
-        for nest in stored:
-            build.store(nest, placed(frame.place(nest)))
+        late = build.store(stored, frame)
+    build.add_all(late)
     body: tuple[Statement, ...] = ()
     for axis in reversed(rows):
         inner = build.close()
@@ -371,8 +381,7 @@ def build_wide(
     """The last loop over the columns, which stores every element of the row."""
     for axis in columns:
         build.open(axis)
-    for nest in stored:
-        build.store(nest, placed(frame.place(nest)))
+    build.add_all(build.store(stored, frame))
     for axis in reversed(columns):
         inner = build.close()
         build.add(len(build.scopes) - 1, Loop(*axis, inner, False, _union(inner)))

@@ -201,11 +201,25 @@ def build_program(
     for copy in copies:
         if copy is not None:
             _add(program, copy)
-    for place, value in graph.writes:
-        target = graph.inputs[place].value
-        _add(program, _copy(program, value, f"write{place}"))
-        program.targets[Value(f"write{place}", value.type)] = target
+    _add_writes(program)
     return program
+
+
+def _add_writes(program: Program) -> None:
+    """The writes into inputs. What one reads of another, or elsewhere in its own memory, is copied
+    first: in a swap no write can be the first.
+    """
+    targets = [(program.graph.inputs[place].value, value) for place, value in program.graph.writes]
+    written = {target for target, _ in targets}
+    sources = [value for _, value in targets]
+    for number, (target, value) in enumerate(targets):
+        if program.root(value) in written and value != target:
+            held = _copy(program, value, f"held{number}")
+            _add(program, held)
+            sources[number] = held.result
+    for (place, _), (target, _), source in zip(program.graph.writes, targets, sources, strict=True):
+        _add(program, _copy(program, source, f"write{place}"))
+        program.targets[Value(f"write{place}", source.type)] = target
 
 
 def _add_record(program: Program, record: Lowered) -> None:
