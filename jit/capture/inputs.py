@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     pass
 
 VARIES = frozenset({-1})  # among the free sizes: the source is an int that changes
+RATE = "['lr']"  # of an optimizer's group: schedules change it, so it varies from the start
 KNOWN_CLASSES = ("Tensor", "Parameter", "Buffer")
 
 
@@ -159,13 +160,15 @@ class Inputs:
         return self.state.environment.hint(as_size(object))
 
     def input_constant(self: Any, object: Any, source: Source) -> Value:
-        """A number or string of the call: known and guarded, or an int that is known to vary."""
+        """A number or string of the call: known and guarded, or one that is known to vary."""
         small = type(object) is int and object < TOO_LARGE
         if small and self.free_sizes(str(source)) == VARIES:
             size = self.state.environment.new_size(object)
             if isinstance(size, SymbolicSize):
                 return self._input_int(size, source)
-        if type(object) is float and self.free_sizes(str(source)) == VARIES:
+        text = str(source)
+        varies = text.endswith(RATE) or self.free_sizes(text) == VARIES
+        if type(object) is float and varies:
             self.state.guard_type(source, float)
             return FloatValue(self, object, (), source)
         self.state.guard_value(source, object)

@@ -59,6 +59,27 @@ def test_accumulated_and_clipped_gradients(set_to_none, micro_batches, clip):
     assert trained("AdamW", "interpreter", 20, **arguments) == pytest.approx(eager, rel=1e-9)
 
 
+def test_a_rate_that_changes_late_recompiles_nothing():
+    """Also if it was the same for the first calls: a rate varies from the start."""
+    net, opt, x = made("SGD")
+    schedule = optim.lr_scheduler.StepLR(opt, 4, 0.5)
+
+    @torch.compile(backend="interpreter", fullgraph=True)
+    def step(x):
+        opt.zero_grad()
+        loss = F.mse_loss(net(x), x)
+        loss.backward()
+        opt.step()
+        return loss.detach()
+
+    graphs = []
+    for _ in range(10):
+        step(x)
+        schedule.step()
+        graphs.append(step.totals()["graphs"])
+    assert graphs[1:] == [graphs[1]] * 9
+
+
 @pytest.mark.parametrize("as_tensor", [False, True], ids=["number", "tensor"])
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_a_schedule_recompiles_nothing(optimizer, as_tensor):
