@@ -78,8 +78,11 @@ inside a tensor, it calls native code. There the graph breaks. Then, in this ord
 
 So a function with two breaks is three graphs. A loop that breaks in its body uses the same graphs
 in every round. When the break is inside a function that is called, the call is the operation, and
-the called function is compiled by itself. Functions that native code calls (`sorted(key=f)`,
-`map(f, xs)` that a native function reads) run as Python when they break.
+the called function is compiled by itself, unless it looks at the frames of its callers
+(`sys._getframe(1)`, `inspect.stack()`, `warnings.warn(stacklevel=2)`): it is Python's then.
+Tracebacks that the program looks at show its own frames. Functions that native code calls
+(`sorted(key=f)`, `map(f, xs)` that a native function reads) run as Python when they break. What is
+no longer used after a break may be freed when its part of the function ends, not at once.
 
 A generator that is alive at a break becomes Python's own there, and is asked by Python, item by
 item. Iterators of Python's own (over lists, tuples, dicts, strings, ranges, and `enumerate` and
