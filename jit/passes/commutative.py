@@ -13,7 +13,9 @@ the two names and see whether `+ * & | ^ == !=` make the two texts equal. There 
 import ast
 import functools
 
-from minitorch2.jit.ir.graph import Argument
+from minitorch2.dtypes import bfloat16, float16
+from minitorch2.jit.ir.graph import Argument, Value
+from minitorch2.jit.ir.types import TensorType
 from minitorch2.jit.syntax import expression
 from minitorch2.ops.table import POINTWISE, lookup
 
@@ -26,8 +28,18 @@ def is_commutative(op: str, args: tuple[Argument, ...]) -> bool:
     row = lookup(op)
     if row.kind != POINTWISE or not row.expr or len(args) < 2:
         return False
+    if row.wide and _rounds_one(args[:2]):
+        return False
     extra = args[2:]
     return all(isinstance(item, int) for item in extra) and _symmetric(op, extra)
+
+
+def _rounds_one(operands: tuple[Argument, ...]) -> bool:
+    """Whether 16-bit floats stand beside something wider, which is rounded in one place only."""
+    types = [each.type if isinstance(each, Value) else None for each in operands]
+    dtypes = [each.dtype if isinstance(each, TensorType) else None for each in types]
+    narrow = any(each is not None and each in (float16, bfloat16) for each in dtypes)
+    return narrow and dtypes[0] is not dtypes[1]
 
 
 @functools.cache

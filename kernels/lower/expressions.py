@@ -11,6 +11,8 @@ import ast
 import functools
 from collections.abc import Mapping
 
+import numpy
+
 from minitorch2.dtypes import bool as bool_dtype
 from minitorch2.dtypes import dtype, float32, promote_types
 from minitorch2.jit.syntax import expression
@@ -81,6 +83,9 @@ def number_of(value: int | float | bool, element: dtype) -> int | float | bool:
     """A Python number as one that a type can hold; integers wrap as torch's casts do."""
     if element.short == "bool":
         return bool(value)
+    if element.is_floating_point and element.itemsize == 2:
+        with numpy.errstate(all="ignore"):
+            return float(numpy.float32(value).astype(element.numpy))
     if element.is_floating_point:
         return float(value)
     bits = 8 * element.itemsize

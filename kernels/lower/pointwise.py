@@ -32,7 +32,7 @@ from minitorch2.kernels.lower.nests import (
     size_index,
     tensor_type,
 )
-from minitorch2.ops.infer import pointwise_dtypes
+from minitorch2.ops.infer import keeps_digits, pointwise_dtypes
 from minitorch2.ops.table import Op
 
 SCALAR_DTYPES = {"int": int64, "float": float64, "bool": bool_dtype}
@@ -55,13 +55,14 @@ def lower_pointwise(node: Node, op: Op) -> Nest:
     typed = tuple(a.type if isinstance(a, Value) else a for a in node.args)
     compute, _ = pointwise_dtypes(op, typed)
     operands: dict[str, Operand] = {}
-    for parameter, argument in zip(op.signature.parameters, node.args, strict=True):
+    work = widened(compute)
+    for parameter, argument, given in zip(op.signature.parameters, node.args, typed, strict=True):
         operand = _operand(argument, index)
+        first = work if keeps_digits(op, parameter.name, given) else compute
         if parameter.type != "Tensor" and not isinstance(operand, int | float):
-            work = widened(compute)
-            operand = operand if operand.dtype is work else cast(cast(operand, compute), work)
+            operand = cast(cast(operand, first), work)
         elif parameter.type == "Operand" and isinstance(operand, int | float):
-            operand = Constant(number_of(operand, compute), widened(compute))
+            operand = Constant(number_of(operand, first), work)
         operands[parameter.name] = operand
     steps: tuple[Step, ...] = ()
     if op.name in DIVISIONS and compute.category != FLOATING:

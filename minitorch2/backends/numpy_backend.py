@@ -26,6 +26,7 @@ from minitorch2.ops.infer import (
     check_operand,
     describe,
     infer_pointwise,
+    keeps_digits,
     own_layout,
     pointwise_dtypes,
     pointwise_layout,
@@ -146,13 +147,17 @@ def run_pointwise(op: Op, args: tuple) -> Tensor:
     for parameter, argument in zip(op.signature.parameters, args, strict=True):
         if isinstance(argument, Tensor):
             tensors.append(argument)
-            argument = argument.array
-            if parameter.type == "Operand" and argument.dtype != work:
-                if argument.dtype != compute.numpy:
+            operand, argument = argument, argument.array
+            if parameter.type == "Operand":
+                if argument.dtype != compute.numpy and not keeps_digits(
+                    op, parameter.name, operand
+                ):
                     argument = argument.astype(compute.numpy)
                 argument = argument.astype(work, copy=False)
         elif parameter.type == "Operand" and argument is not None:
+            rounds = work != compute.numpy and not keeps_digits(op, parameter.name, argument)
             argument = number_as(argument, compute, work)
+            argument = argument.astype(compute.numpy).astype(work) if rounds else argument
         values.append(argument)
     token = silence()
     try:

@@ -10,7 +10,7 @@ import math
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
 from minitorch2.errors import DtypeError
-from minitorch2.ops.composites import composite
+from minitorch2.ops.composites import composite, rounded_together
 from minitorch2.ops.infer import describe_value
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
@@ -92,7 +92,7 @@ composite(
 )
 composite(
     "hypot(Tensor self, Tensor other) -> Tensor",
-    _hypot,
+    rounded_together(_hypot),
     "sqrt(self ** 2 + other ** 2).",
     accepts="bif",
 )

@@ -175,12 +175,31 @@ def scale(number, tensor):
     return number if tensor.dtype.differentiable else int(number)
 
 
+def rounded_together(formula):
+    """A formula of tensors and numbers in which 16-bit floats become float32: tensors are rounded
+    to their common dtype before, and the result once."""
+
+    def decomp(*args):
+        common = dtypes.result_type(*(each for each in args if isinstance(each, Tensor)))
+        if not common.is_floating_point or common.itemsize != 2:
+            return formula(*args)
+        wide = (
+            each.to(common).to(dtypes.float32) if isinstance(each, Tensor) else each
+            for each in args
+        )
+        return formula(*wide).to(common)
+
+    return decomp
+
+
+@rounded_together
 def _addcmul(self, a, b, value):
     product = a * b
     value = scale(value, product)
     return self + (product if value == 1 else product * value)
 
 
+@rounded_together
 def _addcdiv(self, a, b, value):
     if not (a.dtype.differentiable or b.dtype.differentiable):
         raise DtypeError(

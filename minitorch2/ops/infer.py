@@ -98,6 +98,14 @@ def pointwise_dtypes(op: Op, args: Sequence[Any]) -> tuple[dtypes.dtype, dtypes.
     return compute, dtypes.bool if op.promote == "bool" else compute
 
 
+def keeps_digits(op: Op, parameter: str, operand: Any) -> bool:
+    """Whether an operand is not rounded to the 16 bits its row computes in (see `Op.wide`)."""
+    name, _, numbers = op.wide.partition(":")
+    if parameter != name or not is_tensor_like(operand):
+        return parameter == name
+    return not numbers and all(type(size) is int and size == 1 for size in operand.shape)
+
+
 def pointwise_tensors(op: Op, args: Sequence[Any]) -> list[Any]:
     """The tensor arguments of a pointwise op, promoted or not."""
     return [args[position] for position in op.tensor_positions if is_tensor_like(args[position])]

@@ -15,7 +15,7 @@ import numpy
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
 from minitorch2.ops.arithmetic import real_part
-from minitorch2.ops.composites import composite
+from minitorch2.ops.composites import composite, rounded_together
 from minitorch2.ops.table import LIBRARY, Meta, defop, lookup
 from minitorch2.tensors import Tensor
 
@@ -203,6 +203,17 @@ library(
 )
 
 
+def _rounded_xlogy(self, other):
+    """xlogy of 16-bit floats, numbers rounded to them too."""
+    element = dtypes.result_type(self, other)
+    if element.is_floating_point and element.itemsize == 2:
+        self, other = (
+            float(element.numpy.type(each)) if type(each) in (int, float) else each
+            for each in (self, other)
+        )
+    return rounded_together(_xlogy)(self, other)
+
+
 def _xlogy(self, other):
     """0 where self is 0, whatever the logarithm (but nan where other is nan)."""
     if isinstance(other, Tensor):
@@ -292,11 +303,13 @@ def _inverse_hyperbolic(name):
 
 composite(
     "xlogy(Operand self, Operand other) -> Tensor",
-    _xlogy,
+    _rounded_xlogy,
     "self * log(other), 0 where self is 0.",
     accepts="bifu",
 )
-composite("sinc(Tensor self) -> Tensor", _sinc, "sin(pi * self) / (pi * self), 1 at 0.")
+composite(
+    "sinc(Tensor self) -> Tensor", rounded_together(_sinc), "sin(pi * self) / (pi * self), 1 at 0."
+)
 composite(
     "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
     _nan_to_num,
@@ -305,20 +318,20 @@ composite(
 )
 composite(
     "logaddexp(Tensor self, Tensor other) -> Tensor",
-    lambda a, b: _logaddexp(a, b, math.e),
+    rounded_together(lambda a, b: _logaddexp(a, b, math.e)),
     "log(exp(self) + exp(other)), without overflow.",
     accepts="bifc",
 )
 composite(
     "logaddexp2(Tensor self, Tensor other) -> Tensor",
-    lambda a, b: _logaddexp(a, b, 2),
+    rounded_together(lambda a, b: _logaddexp(a, b, 2)),
     "log2(2 ** self + 2 ** other), without overflow.",
     accepts="bifc",
 )
 for _name, _doc in (("asinh", "sine"), ("acosh", "cosine"), ("atanh", "tangent")):
     composite(
         f"{_name}(Tensor self) -> Tensor",
-        _inverse_hyperbolic(_name),
+        rounded_together(_inverse_hyperbolic(_name)),
         f"The inverse hyperbolic {_doc}.",
     )
 
@@ -335,7 +348,7 @@ def _logit(self, eps):
 
 composite(
     "logit(Tensor self, float? eps=None) -> Tensor",
-    _logit,
+    rounded_together(_logit),
     "The number whose sigmoid is self (limited to [eps, 1 - eps]).",
     accepts="bifu",
 )

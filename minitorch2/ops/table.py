@@ -72,6 +72,9 @@ class Op:
                16-bit floats are not widened)
     numbers    pointwise: the operands that users may give as numbers; where nothing is said, all,
                if there are several
+    wide       pointwise: the operand that keeps its digits, if it is one number or a tensor of
+               one ('weight:number': a number), where the row computes in 16 bits; the others are
+               rounded to them first, as torch's are
     accepts    categories the dtype it computes in may have ('b', 'i', 'f', 'c', 'e' for floats of
                eight bits, 'u' for uint16, uint32 and uint64, which are always taken by rows that
                make floats of integers); where no rule of its own asks for it, a row that says
@@ -115,6 +118,7 @@ class Op:
     expr: str = ""
     promote: str = "promote"
     numbers: str | None = None
+    wide: str = ""
     same: tuple[str, ...] = ()
     accepts: str = "bif"
     element: Callable | None = None
