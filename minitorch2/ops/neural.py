@@ -18,7 +18,7 @@ from minitorch2.errors import (
     UnsupportedDtype,
 )
 from minitorch2.layouts import normalize_dim
-from minitorch2.ops.composites import composite
+from minitorch2.ops.composites import composite, rounded_together
 from minitorch2.ops.elementwise import converted_back
 from minitorch2.ops.infer import describe_value, unsupported
 from minitorch2.ops.table import lookup
@@ -80,7 +80,11 @@ def _softmax_input(input, dim, dtype, name):
 
 
 def _softmax(input, dim, dtype):
-    input = _softmax_input(input, dim, dtype, "softmax")
+    return _softmax_of(_softmax_input(input, dim, dtype, "softmax"), dim)
+
+
+@rounded_together
+def _softmax_of(input, dim):
     if input.ndim and input.layout.shape[dim] == 0:
         return input.clone()
     shifted = input - input.detach().amax(dim, keepdim=True) if input.ndim else input * 0
@@ -89,7 +93,11 @@ def _softmax(input, dim, dtype):
 
 
 def _log_softmax(input, dim, dtype):
-    input = _softmax_input(input, dim, dtype, "log_softmax")
+    return _log_softmax_of(_softmax_input(input, dim, dtype, "log_softmax"), dim)
+
+
+@rounded_together
+def _log_softmax_of(input, dim):
     if not input.ndim:
         return input * 0
     if input.layout.shape[dim] == 0:
@@ -106,6 +114,16 @@ def _softmax_vjp(s, g):
 def _log_softmax_vjp(s, g):
     found = _op("log_softmax_backward", g.contiguous(), s.result, s.dim)
     return converted_back(found, s.input.dtype)
+
+
+@rounded_together
+def _softmax_slope(grad, result, dim):
+    return result * (grad - (grad * result).sum(dim, keepdim=True))
+
+
+@rounded_together
+def _log_softmax_slope(grad, result, dim):
+    return grad - result.exp() * grad.sum(dim, keepdim=True)
 
 
 neural(
@@ -128,18 +146,19 @@ neural(
 )
 neural(
     "softmax_backward(Tensor grad, Tensor result, int dim) -> Tensor",
-    lambda grad, result, dim: result * (grad - (grad * result).sum(dim, keepdim=True)),
+    _softmax_slope,
     "The gradient of softmax's input, from its result.",
     whole=True,
 )
 neural(
     "log_softmax_backward(Tensor grad, Tensor result, int dim) -> Tensor",
-    lambda grad, result, dim: grad - result.exp() * grad.sum(dim, keepdim=True),
+    _log_softmax_slope,
     "The gradient of log_softmax's input, from its result.",
     whole=True,
 )
 
 
+@rounded_together
 def _gelu(input, approximate):
     if approximate == "tanh":
         inner = math.sqrt(2 / math.pi) * (input + 0.044715 * (input * input * input))
@@ -160,39 +179,45 @@ neural(
 )
 neural(
     "silu(Tensor input) -> Tensor",
-    lambda x: x * x.sigmoid(),
+    rounded_together(lambda x: x * x.sigmoid()),
     "input * sigmoid(input).",
     whole=True,
     accepts="fc",
 )
 neural(
     "leaky_relu(Tensor input, float negative_slope=0.01) -> Tensor",
-    lambda x, slope: _op("where", x > 0, x, x * slope),
+    rounded_together(lambda x, slope: _op("where", x > 0, x, x * slope)),
     "input where positive, else input * negative_slope.",
     whole=True,
     accepts="f",
 )
 neural(
     "elu(Tensor input, float alpha=1.0) -> Tensor",
-    lambda x, alpha: _op("where", x <= 0, _op("where", x <= 0, x, 0.0).expm1() * alpha, x),
+    rounded_together(
+        lambda x, alpha: _op("where", x <= 0, _op("where", x <= 0, x, 0.0).expm1() * alpha, x)
+    ),
     "input where positive, else alpha * (exp(input) - 1).",
     whole=True,
     accepts="f",
 )
+
+
+@rounded_together
+def _softplus(x, beta, limit):
+    large = x * beta > limit
+    return _op("where", large, x, _op("where", large, 0.0, x * beta).exp().log1p() / beta)
+
+
 neural(
     "softplus(Tensor input, float beta=1.0, float threshold=20.0) -> Tensor",
-    lambda x, beta, limit: _op(
-        "where",
-        x * beta > limit,
-        x,
-        _op("where", x * beta > limit, 0.0, x * beta).exp().log1p() / beta,
-    ),
+    _softplus,
     "log(1 + exp(beta * input)) / beta, linear above the threshold.",
     whole=True,
     accepts="f",
 )
 
 
+@rounded_together
 def _logsigmoid(x):
     x = x.contiguous()
     size = _op("where", x >= 0, -x, x)

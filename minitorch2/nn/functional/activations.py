@@ -12,6 +12,7 @@ from minitorch2.dtypes import FLOATING
 from minitorch2.errors import DtypeError, OperationError, ShapeError, UnsupportedDtype
 from minitorch2.layouts import normalize_dim
 from minitorch2.nn.functional.rows import into, read, row, with_inplace
+from minitorch2.ops.composites import rounded_together
 from minitorch2.ops.infer import unsupported
 
 _relu, _softmax, _log_softmax = row("relu"), row("softmax"), row("log_softmax")
@@ -67,7 +68,12 @@ _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 def selu(input: Any, inplace: bool = False) -> Any:
     """elu with the constants that keep mean 0 and variance 1 (Klambauer et al. 2017)."""
-    return into(input, _elu(read(input, inplace), _SELU_ALPHA) * _SELU_SCALE, inplace)
+    return into(input, _selu(read(input, inplace)), inplace)
+
+
+@rounded_together
+def _selu(given: Any) -> Any:
+    return _elu(given, _SELU_ALPHA) * _SELU_SCALE
 
 
 def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
@@ -75,7 +81,12 @@ def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     if alpha == 0:
         raise OperationError("celu(alpha=0)", "ZeroDivisionError: alpha cannot be 0 for CELU")
     _floats("celu", input)
-    return into(input, _elu(input / alpha, 1.0) * alpha, inplace)
+    return into(input, _celu(input, alpha), inplace)
+
+
+@rounded_together
+def _celu(given: Any, alpha: float) -> Any:
+    return _elu(given / alpha, 1.0) * alpha
 
 
 def _floats(name: str, input: Any) -> None:
@@ -87,25 +98,38 @@ def _floats(name: str, input: Any) -> None:
 
 def mish(input: Any, inplace: bool = False) -> Any:
     """input * tanh(softplus(input))."""
-    given = read(input, inplace)
-    return into(input, given * _softplus(given).tanh(), inplace)
+    return into(input, _mish(read(input, inplace)), inplace)
+
+
+@rounded_together
+def _mish(given: Any) -> Any:
+    return given * _softplus(given).tanh()
 
 
 def hardswish(input: Any, inplace: bool = False) -> Any:
     """silu with straight lines: input * clamp(input + 3, 0, 6) / 6; its slope is 0 up to -3."""
     _floats("hardswish", input)
-    given = read(input, inplace)
+    return into(input, _hardswish(read(input, inplace)), inplace)
+
+
+@rounded_together
+def _hardswish(given: Any) -> Any:
     rising = _where(given <= -3, 0.0, given)  # no slope comes from where the line is flat
     risen = rising * _where(rising < 3, rising + 3, 6.0) / 6
-    return into(input, _where(given <= -3, (given * 0).detach(), risen), inplace)
+    return _where(given <= -3, (given * 0).detach(), risen)
 
 
 def hardsigmoid(input: Any, inplace: bool = False) -> Any:
     """sigmoid with straight lines: clamp(input + 3, 0, 6) / 6; flat from -3 and 3 on."""
     _floats("hardsigmoid", input)
-    sloped = (input + 3) / 6
+    return into(input, _hardsigmoid(input), inplace)
+
+
+@rounded_together
+def _hardsigmoid(given: Any) -> Any:
+    sloped = (given + 3) / 6
     flat = sloped.detach().clamp(0.0, 1.0)
-    return into(input, _where((input > -3) & (input < 3), sloped, flat), inplace)
+    return _where((given > -3) & (given < 3), sloped, flat)
 
 
 def softsign(input: Any) -> Any:
