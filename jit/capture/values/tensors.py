@@ -210,14 +210,16 @@ class TensorValue(Value):
         if self.fake.is_leaf or self.source is not None or self.fake._view is not None:
             machine.stop("gradient-machinery", "Tensor.detach_()")
         made = machine.real(machine.run_python(lambda tensor: tensor.detach(), [self], {}))
+        assert isinstance(made, TensorValue)
         self.fake = made.fake
         machine.state.tensor_values[id(self.fake)] = self
         return self
 
     def _offset(self, machine: Machine) -> Value:
         """Where it begins in its memory: of an input only the call knows."""
-        inputs = (item for item in machine.state.inputs if item.fake is not None)
-        base = next((item for item in inputs if item.fake.storage is self.fake.storage), None)
+        memory, inputs = self.fake.storage, machine.state.inputs
+        held = (item for item in inputs if item.fake is not None and item.fake.storage is memory)
+        base = next(held, None)
         start = 0
         if base is not None and not base.source.trusted:
             start = base.object.layout.offset

@@ -11,7 +11,7 @@ import pytest
 
 import minitorch2 as torch
 from minitorch2 import nn
-from minitorch2.autograd.graph import register_multi_grad_hook
+from minitorch2.autograd.saving import register_multi_grad_hook
 from minitorch2.errors import SavedTensorModified
 
 BACKENDS = ("eager", "aot_eager")
