@@ -148,7 +148,7 @@ class Members:
             return MethodValue(ClassValue(owner.python_type()), function)
         if isinstance(raw, property):
             if raw.fget is None:
-                self.raise_(AttributeError, f"property '{name}' has no getter")
+                self.refuse(raw, "__get__", owner)
             return self.call(self.class_member(cls, name, "fget"), [owner], {})
         if isinstance(raw, NATIVE_DESCRIPTORS):
             return MethodValue(owner, self.trusted(raw, name))
@@ -160,6 +160,12 @@ class Members:
             where = ClassValue(owner.python_type())
             return self.call(function, [self.class_member(cls, name), owner, where], {})
         return self.stop("unknown-attribute", f"{cls.__name__}.{name}, a {type(raw).__name__}")
+
+    def refuse(self: Any, found: property, method: str, owner: Value, *args: Any) -> None:
+        """Raise what a property says that has no getter, setter or deleter, in its own words."""
+        cls = owner.python_type()
+        other = type(cls.__name__, (), {"__qualname__": cls.__qualname__})()
+        self.guarded(getattr(found, method), other, *args)
 
     def native(self: Any, value: Value) -> Value:
         """The native part of an instance of a subclass of list, dict and the like; else itself."""

@@ -11,6 +11,7 @@ from minitorch2.jit.capture.state import Frame
 from minitorch2.jit.capture.values.base import NULL, UserRaise, Value
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.mappings import DictValue
+from minitorch2.jit.capture.values.objects import ObjectValue
 from minitorch2.jit.capture.values.sequences import (
     ListValue,
     SliceValue,
@@ -184,7 +185,15 @@ def unpack_sequence(machine: Machine, frame: Frame, ins: Instruction) -> None:
 def unpack_ex(machine: Machine, frame: Frame, ins: Instruction) -> None:
     """`a, *rest, b = value`: at least as many items as names without a star."""
     before, after = ins.argument & 0xFF, ins.argument >> 8
-    values = unpacked(machine, frame.stack.pop())
+    value = machine.real(frame.stack.pop())
+    if isinstance(value, ObjectValue) and machine.has(value, "__iter__"):
+        iterator, values = machine.iterator(value), []
+        while len(values) < before and (item := machine.advance_iterator(iterator)) is not None:
+            values.append(item)
+        if len(values) == before:
+            values += machine.items(iterator)  # which may begin anew: Python makes a list of it
+    else:
+        values = unpacked(machine, value)
     if len(values) < before + after:
         text = f"not enough values to unpack (expected at least {before + after}"
         machine.raise_(ValueError, f"{text}, got {len(values)})")

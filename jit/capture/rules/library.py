@@ -50,7 +50,14 @@ PURE_FUNCTIONS = (str.maketrans, bytes.maketrans, sys.intern, sys.getrecursionli
 
 @rule(object.__new__)
 def _new(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
-    return new_object(machine, machine.real(args[0]).known())
+    cls = machine.real(args[0]).known()
+    if args[1:] or kwargs:
+        if machine.class_lookup(cls, "__new__")[0] is not object:
+            text = "object.__new__() takes exactly one argument (the type to instantiate)"
+            machine.type_error(text)
+        if machine.class_lookup(cls, "__init__")[0] is object:
+            machine.type_error(f"{cls.__name__}() takes no arguments")
+    return new_object(machine, cls)
 
 
 @rule(weakref.proxy)
@@ -71,6 +78,14 @@ def _count_elements(machine: Machine, args: Arguments, kwargs: Keywords) -> Valu
 
 @rule(object.__init__)
 def _init(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
+    if args[1:] or kwargs:
+        cls = args[0].python_type()
+        if machine.class_lookup(cls, "__init__")[0] is not object:
+            text = "object.__init__() takes exactly one argument (the instance to initialize)"
+            machine.type_error(text)
+        if machine.class_lookup(cls, "__new__")[0] is object:
+            text = f"{cls.__name__}.__init__() takes exactly one argument"
+            machine.type_error(f"{text} (the instance to initialize)")
     return Constant(None)
 
 

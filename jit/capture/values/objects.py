@@ -246,8 +246,7 @@ class ObjectValue(Value):
             attribute = found[1]
             if isinstance(attribute, property):
                 if attribute.fset is None:
-                    text = f"property '{name}' of '{self.cls.__name__}' object has no setter"
-                    machine.raise_(AttributeError, text)
+                    machine.refuse(attribute, "__set__", self, None)
                 machine.call(machine.class_member(found[0], name, "fset"), [self, value], {})
                 return
             if hasattr(type(attribute), "__set__") and not isinstance(attribute, SLOT):
@@ -283,8 +282,7 @@ class ObjectValue(Value):
         found = machine.class_lookup(self.cls, name)
         if found is not None and isinstance(found[1], property):
             if found[1].fdel is None:
-                text = f"property '{name}' of '{self.cls.__name__}' object has no deleter"
-                machine.raise_(AttributeError, text)
+                machine.refuse(found[1], "__delete__", self)
             machine.call(machine.class_member(found[0], name, "fdel"), [self], {})
             return
         if found is not None and isinstance(found[1], SLOT):

@@ -103,6 +103,109 @@ def errors_of_graphs_inside_try(x):
     return found
 
 
+def told(actions):
+    """What each action gives, or says."""
+    found = []
+    for action in actions:
+        try:
+            found.append(type(action()).__name__)
+        except (TypeError, ValueError, AttributeError) as error:
+            found.append(str(error))
+    return found
+
+
+class Plain:
+    pass
+
+
+class New:
+    def __new__(cls, *args):
+        return super().__new__(cls)
+
+
+class NewWithAll:
+    def __new__(cls, *args):
+        return super().__new__(cls, *args)
+
+
+class Init:
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+
+
+class Quiet:
+    def __init__(self, *args):
+        pass
+
+
+@program
+def arguments_that_object_refuses(x):
+    return x, told([
+        lambda: Plain(1), lambda: Plain(k=1), lambda: New(1), lambda: NewWithAll(1), NewWithAll,
+        lambda: Init(1), lambda: Init(k=1), Init, lambda: Quiet(1), lambda: object(1),
+        lambda: object.__new__(Plain, 1), lambda: object.__init__(Plain(), 1),
+        lambda: object.__new__(Quiet, 1), lambda: object.__init__(New(), 1),
+    ])  # fmt: skip
+
+
+class Refusing:
+    written = property(None, lambda self, value: None)
+    read = property(lambda self: 1)
+
+
+class RefusingToo(Refusing):
+    pass
+
+
+Refusing.late = property(None)
+
+
+@program
+def properties_that_refuse(x):
+    thing = RefusingToo()
+    return x, told([
+        lambda: thing.written, lambda: thing.late, lambda: setattr(thing, "read", 1),
+        lambda: setattr(thing, "late", 1), lambda: delattr(thing, "read"),
+        lambda: delattr(thing, "written"), lambda: delattr(thing, "late"),
+    ])  # fmt: skip
+
+
+class Again:
+    """An iterator that begins anew when it is asked for one."""
+
+    def __init__(self, size):
+        self.size = size
+
+    def __iter__(self):
+        self.place = 0
+        return self
+
+    def __next__(self):
+        if self.place >= self.size:
+            raise StopIteration
+        self.place += 1
+        return self.place
+
+
+class Once:
+    def __iter__(self):
+        return iter([1, 2, 3])
+
+
+@program
+def starred_names_over_iterators_of_the_program(x):
+    def too_few(value):
+        first, second, *_, third, fourth = value
+        return first, second, third, fourth
+
+    first, *rest = Again(3)
+    *most, last = Again(3)
+    one, *middle, three = Once()
+    return x, first, rest, most, last, one, middle, three, told([
+        lambda: too_few(Again(1)), lambda: too_few(Once()), lambda: too_few(Again(9)),
+    ])  # fmt: skip
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_numbers_are_not_drawn_twice(backend):
     def draws(x, place):
