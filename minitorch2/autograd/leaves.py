@@ -18,7 +18,8 @@ def _laid_out_as(leaf: Tensor, gradient: Tensor, copy: bool) -> Tensor:
     if gradient.layout.strides == strides and not copy and gradient.layout.is_dense():
         return gradient
     if leaf.layout.is_contiguous() or not leaf.layout.is_dense():
-        if copy or not gradient.layout.is_contiguous():
+        unlike = 0 in shape and gradient.layout.strides != strides  # nothing is always in order
+        if copy or unlike or not gradient.layout.is_contiguous():
             return call(lookup("contiguous_copy"), (gradient,))
         return gradient
     order = sorted(range(len(shape)), key=lambda dim: strides[dim], reverse=True)
