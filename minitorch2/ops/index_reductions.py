@@ -117,8 +117,8 @@ def _scatter_reduce(self, dim, index, src, reduce, include_self):
         )
     normalize_dim(dim, self.ndim)
     if self.ndim < 2 and 0 in (self.ndim, index.ndim, src.ndim):  # one element is a line of one
-        lines = [each.reshape((-1,)) for each in (self, index, src)]
-        found = _scatter_reduce(lines[0], 0, *lines[1:], reduce, include_self)
+        line, places, values = (each.reshape((-1,)) for each in (self, index, src))
+        found = _scatter_reduce(line, 0, places, values, reduce, include_self)
         return found.reshape(self.layout.shape)
     if reduce in FOLDS:
         return _op("scatter_fold", self, dim, index, src, reduce, include_self)

@@ -5,6 +5,7 @@ eager; values and gradients. Below 8,192 elements, where eager runs rows step by
 """
 
 import itertools
+from typing import Any
 
 import pytest
 
@@ -50,7 +51,7 @@ MADE = {
     "dropped out": lambda x: torch.nn.functional.dropout(x * 2, 0.3),
 }
 DIMS = (0, 1, 2, (0, 1), (0, 2), (1, 2), (2, 0), (0, 1, 2))
-REDUCED = {
+REDUCED: dict[str, Any] = {
     **{f"sum {dim}": lambda v, dim=dim: v.sum(dim) for dim in DIMS},
     **{f"kept mean {dim}": lambda v, dim=dim: v.mean(dim, keepdim=True) for dim in DIMS},
     **{f"var {dim}": lambda v, dim=dim: v.var(dim) for dim in DIMS},
