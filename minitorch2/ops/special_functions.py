@@ -204,14 +204,14 @@ library(
 
 
 def _rounded_xlogy(self, other):
-    """xlogy of 16-bit floats, numbers rounded to them too."""
+    """xlogy of 16-bit floats: numbers are rounded to them, and so is each step, as torch's are."""
     element = dtypes.result_type(self, other)
     if element.is_floating_point and element.itemsize == 2:
         self, other = (
             float(element.numpy.type(each)) if type(each) in (int, float) else each
             for each in (self, other)
         )
-    return rounded_together(_xlogy)(self, other)
+    return _xlogy(self, other)
 
 
 def _xlogy(self, other):

@@ -74,3 +74,19 @@ def test_in_place(name, compiled):
             run(xs, NUMBERS if numbers else [library.tensor(number) for number in NUMBERS])
             results.append([x.double().tolist() for x in xs])
         assert results[0] == results[1], numbers
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize(
+    "name", ["addcmul", "addcdiv", "lerp", "hypot", "logaddexp", "logaddexp2", "xlogy"]
+)
+def test_formulas_round_where_torch_rounds(name, dtype, compiled):
+    found = []
+    for library in (torch, minitorch2):
+        x = library.tensor(GRID, dtype=getattr(library, dtype))
+        count = 3 if name in ("addcmul", "addcdiv", "lerp") else 2
+        function = getattr(library, name)
+        run = library.compile(function) if compiled and library is minitorch2 else function
+        found.append(run(*(x, x.flip(0) + 0.25, x * 0.75)[:count]).double().tolist())
+    assert found[0] == found[1]
