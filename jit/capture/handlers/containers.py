@@ -187,7 +187,8 @@ def unpack_ex(machine: Machine, frame: Frame, ins: Instruction) -> None:
     before, after = ins.argument & 0xFF, ins.argument >> 8
     value = machine.real(frame.stack.pop())
     if isinstance(value, ObjectValue) and machine.has(value, "__iter__"):
-        iterator, values = machine.iterator(value), []
+        iterator = machine.iterator(value)
+        values: list[Value] = []
         while len(values) < before and (item := machine.advance_iterator(iterator)) is not None:
             values.append(item)
         if len(values) == before:

@@ -157,7 +157,7 @@ class RefusingToo(Refusing):
     pass
 
 
-Refusing.late = property(None)
+Refusing.late = property(None)  # type: ignore[attr-defined]
 
 
 @program
