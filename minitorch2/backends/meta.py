@@ -32,7 +32,7 @@ def run(op: Op, args: tuple) -> Any:
         source = args[0]
         element = shown_dtype(op, source.dtype, args[1:])
         return Tensor(source.storage, op.view(source.layout, *args[1:]), element)
-    known, key = None, _key(op, args)
+    known, key = None, _key(op, args)  # Note [Inferred once]
     if key is not None:
         known = _known.get(key)
     if op.kind == "inplace":

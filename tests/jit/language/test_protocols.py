@@ -214,7 +214,7 @@ def views_of_an_instance(x):
     return x, found, type(keys).__name__, str(keys), ("a", 1) in items
 
 
-@program(breaks=True)
+@program
 def a_cache_that_keeps_tensors(x):
     return mask(3) is mask(3), mask(2), x + 1
 
@@ -327,7 +327,7 @@ def closed_through_yield_from(x):
     return seen, handed, it.gi_yieldfrom, x
 
 
-@program(breaks=True)
+@program
 def kept_answers(x):
     SEEN.clear()
     return listed(1) is listed(1), counted(5) + counted(5), x
