@@ -291,6 +291,7 @@ from minitorch2.dtypes import (
     uint32,
     uint64,
 )
+from minitorch2.errors import UnknownName as _UnknownName
 from minitorch2.factor_solutions import (
     cholesky_inverse,
     cholesky_solve,
@@ -440,8 +441,7 @@ globals().update(_foreach.FUNCTIONS)
 _subclasses.install()
 _sparse.install()
 Tensor.sparse_mask = _sparse.sparse_mask  # type: ignore[attr-defined]
-hspmm = smm
-newaxis = None
+hspmm, newaxis = smm, None
 cuda.amp = amp  # type: ignore[attr-defined]
 for _method in (stft, istft, cholesky_solve, cholesky_inverse, lu_solve, triangular_solve, geqrf):
     setattr(Tensor, _method.__name__, _method)
@@ -485,7 +485,7 @@ nn.module.COMPILERS["compile"] = lambda *args, **kwargs: __getattr__("compile")(
 def __getattr__(name: str) -> "_Any":
     place = _LAZY.get(name)
     if place is None:
-        raise AttributeError(f"module 'minitorch2' has no attribute {name!r}")
+        raise _UnknownName("minitorch2", name, __dir__)
     with _rarely_collected(), _kept_dataclasses(place):
         module = _importlib.import_module(place)
     found = globals()[name] = module if place.endswith("." + name) else getattr(module, name)

@@ -18,10 +18,19 @@ import numpy
 
 from minitorch2 import dtypes, linalg, return_types
 from minitorch2.creation import randint, strided_only, tensor
-from minitorch2.errors import ArgumentTypeError, ArgumentValueError, OperationError
-from minitorch2.functions import allclose, broadcast_to, equal, isclose, meshgrid, vstack
+from minitorch2.errors import ArgumentValueError, OperationError
+from minitorch2.functions import (
+    allclose,
+    broadcast_to,
+    equal,
+    isclose,
+    meshgrid,
+    some_tensors,
+    vstack,
+)
 from minitorch2.layouts import broadcast_shapes as _broadcast_shapes
 from minitorch2.layouts import normalize_dim
+from minitorch2.ops.infer import check_element
 from minitorch2.ops.outputs import into, with_out
 from minitorch2.ops.signature import as_variadic
 from minitorch2.ops.table import lookup
@@ -105,12 +114,13 @@ def tile(input: Any, *dims: Any) -> Any:
 
 def dstack(tensors: Any, *, out: Any = None) -> Any:
     """Tensors one behind the other, along dimension 2."""
-    return _cat(list(atleast_3d(list(tensors))), 2, out=out)
+    return _cat(list(atleast_3d(some_tensors("dstack", tensors))), 2, out=out)
 
 
 def column_stack(tensors: Any, *, out: Any = None) -> Any:
     """Tensors side by side; vectors are columns."""
-    return _cat([each.reshape(-1, 1) if each.ndim < 2 else each for each in tensors], 1, out=out)
+    given = some_tensors("column_stack", tensors)
+    return _cat([each.reshape(-1, 1) if each.ndim < 2 else each for each in given], 1, out=out)
 
 
 def _at_least(grow: Callable) -> Callable:
@@ -163,11 +173,7 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
 def block_diag(*tensors: Any) -> Any:
     """Matrices along the diagonal of a larger one, zeros elsewhere."""
     for at, each in enumerate(tensors):
-        if not isinstance(each, Tensor):
-            raise ArgumentTypeError(
-                "block_diag()",
-                f"expected Tensor as element {at} in argument 0, but got {type(each).__name__}",
-            )
+        check_element("block_diag", at, each)
         if each.ndim > 2:
             raise OperationError(
                 "block_diag()",

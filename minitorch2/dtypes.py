@@ -186,8 +186,11 @@ def as_dtype(value: Any) -> Any:
         return value
     found = _OF_PYTHON.get(value) if isinstance(value, type) else None
     if found is None:
-        raise TypeError(
-            f"argument 'dtype' must be torch.dtype, not {builtins.type(value).__name__}"
+        known = isinstance(value, str) and isinstance(globals().get(value), dtype)
+        raise ArgumentTypeError(
+            f"dtype={value!r}",
+            f"argument 'dtype' must be torch.dtype, not {builtins.type(value).__name__}",
+            f"give dtype=torch.{value if known else 'float32'}",
         )
     return found
 

@@ -11,8 +11,12 @@ Source: the message form follows einops' and Equinox's errors.
 """
 
 import contextlib
+import difflib
 import os
 import sys
+import types
+from collections.abc import Callable
+from typing import Any
 
 _PACKAGE_FOLDERS = tuple(
     os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), room) + os.sep
@@ -25,18 +29,52 @@ def is_own_file(filename: str) -> bool:
     return filename.startswith(_PACKAGE_FOLDERS) or filename.startswith("<minitorch2")
 
 
-def user_location() -> tuple[str, int] | None:
-    """The (file, line) of the innermost frame outside minitorch2, or None.
+# The dispatcher's door and the function that describes a call there, `(op, args) -> text`: set by
+# the files that define them (ops/infer.py), which stand above this one.
+door: types.CodeType | None = None
+describe_call: Callable[[Any, Any], str] | None = None
+
+
+def name_calls(code: types.CodeType, describe: Callable[[Any, Any], str]) -> None:
+    """Set the code of the dispatcher's door, whose frames hold `op` and `args`."""
+    global door, describe_call
+    door, describe_call = code, describe
+
+
+def _user_frame() -> tuple[types.FrameType | None, list[types.FrameType]]:
+    """The innermost frame outside minitorch2, and those of the dispatcher's door that it entered,
+    innermost first.
 
     What minitorch2 decorates runs through frames of contextlib, which are not the user's either.
     """
-    frame = sys._getframe(1)
+    frame, doors = sys._getframe(1), []
     while frame is not None:
         filename = frame.f_code.co_filename
-        if not is_own_file(filename) and not filename.startswith(("<frozen", contextlib.__file__)):
-            return filename, frame.f_lineno
+        if frame.f_code is door:
+            doors.append(frame)
+        elif not is_own_file(filename) and not filename.startswith(
+            ("<frozen", contextlib.__file__)
+        ):
+            break
         frame = frame.f_back  # type: ignore[assignment]
-    return None
+    return frame, doors
+
+
+def user_location() -> tuple[str, int] | None:
+    """The (file, line) of the innermost frame outside minitorch2, or None."""
+    frame, _ = _user_frame()
+    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+
+def _called(asked: str, doors: list[types.FrameType]) -> str:
+    """What was asked: the operation that the user called, where one inside of it refuses."""
+    calls = [frame.f_locals for frame in doors if "args" in frame.f_locals]
+    if not calls or describe_call is None:
+        return asked
+    outer, inner = calls[-1]["op"], calls[0]["op"]
+    if asked and (outer is inner or asked.replace(".", "_").startswith(outer.name)):
+        return asked
+    return describe_call(outer, calls[-1]["args"])
 
 
 class Mt2Error(Exception):
@@ -49,8 +87,9 @@ class Mt2Error(Exception):
     remedy = "Read the message: it says what was asked, what is wrong and what to do."
 
     def __init__(self, asked: str, wrong: str = "", fix: str = ""):
-        self.asked, self.wrong, self.fix = asked, wrong, fix
-        self.location = user_location()
+        frame, doors = _user_frame()
+        self.asked, self.wrong, self.fix = _called(asked, doors), wrong, fix
+        self.location = None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
         super().__init__(self._text())
 
     def move_to(self, file: str, line: int) -> None:
@@ -59,13 +98,27 @@ class Mt2Error(Exception):
         self.args = (self._text(),)
 
     def _text(self) -> str:
-        lines = [f"[{self.code}] {self.asked}"]
-        if self.wrong:
-            lines[0] += f": {self.wrong}"
+        lines = [f"[{self.code}] {': '.join(filter(None, (self.asked, self.wrong)))}"]
         lines.append(f"  what to do: {self.fix or self.remedy}")
         if self.location is not None:
             lines.append(f"  at {self.location[0]}:{self.location[1]}")
         return "\n".join(lines)
+
+
+class UnknownName(AttributeError):
+    """A name that a module has not; the text names the nearest of those it has.
+
+    Python itself looks for it in no more than 750 names, and the package has more.
+    """
+
+    def __init__(self, module: str, missing: str, names: Callable[[], list[str]]):
+        super().__init__(module, missing, name=missing)
+        self.module, self.names = module, names
+
+    def __str__(self) -> str:  # looked for when it is read: many programs only ask with hasattr
+        near = difflib.get_close_matches(self.name, self.names(), 1)
+        hint = f". Did you mean: {near[0]!r}?" if near else ""
+        return f"module {self.module!r} has no attribute {self.name!r}{hint}"
 
 
 class ShapeError(Mt2Error, RuntimeError):

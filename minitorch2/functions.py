@@ -23,7 +23,9 @@ from minitorch2.errors import (
     ShapeError,
 )
 from minitorch2.layouts import broadcast_shapes
+from minitorch2.ops.infer import check_element
 from minitorch2.ops.outputs import into
+from minitorch2.ops.signature import as_tensors
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
 
@@ -179,16 +181,21 @@ def _check_vectors(vectors: list[Any]) -> None:
         raise OperationError("meshgrid()", wrong, "give vectors of one dtype")
 
 
-def _some(name: str, tensors: Any) -> list[Any]:
+def some_tensors(name: str, tensors: Any) -> list[Any]:
     """The tensors to be stacked, at least one."""
-    if isinstance(tensors, Tensor) or len(tensors) == 0:
-        kind = ArgumentTypeError if isinstance(tensors, Tensor) else OperationError
-        raise kind(f"{name}()", f"{name} expects a non-empty TensorList", "give a list of tensors")
-    return list(tensors)
+    given = as_tensors(tensors, "tensors", name)
+    if not given:
+        wrong = f"{name} expects a non-empty TensorList"
+        raise OperationError(f"{name}()", wrong, "give a list of tensors")
+    for at, each in enumerate(given):
+        check_element(name, at, each)
+    return list(given)
 
 
 def broadcast_tensors(*tensors: Any) -> tuple:
     """The tensors, each expanded to their common shape."""
+    for at, each in enumerate(tensors):
+        check_element("broadcast_tensors", at, each)
     shape = broadcast_shapes(*(tuple(tensor.shape) for tensor in tensors))
     return tuple(tensor.expand(shape) for tensor in tensors)
 
@@ -200,14 +207,14 @@ def broadcast_to(input: Any, shape: Any) -> Any:
 
 def hstack(tensors: Any, *, out: Any = None) -> Any:
     """Tensors side by side: along dimension 1, or 0 for vectors."""
-    given = _some("hstack", tensors)
+    given = some_tensors("hstack", tensors)
     parts = [tensor.reshape(1) if tensor.ndim == 0 else tensor for tensor in given]
     return lookup("cat").public(parts, 0 if parts[0].ndim == 1 else 1, out=out)
 
 
 def vstack(tensors: Any, *, out: Any = None) -> Any:
     """Tensors one below the other: along dimension 0, vectors as rows."""
-    given = _some("vstack", tensors)
+    given = some_tensors("vstack", tensors)
     parts = [tensor.reshape(1, -1) if tensor.ndim < 2 else tensor for tensor in given]
     return lookup("cat").public(parts, 0, out=out)
 

@@ -258,9 +258,10 @@ def normalize_dim(dim: int, ndim: int, asked: str = "") -> int:
     span = max(ndim, 1)
     if not -span <= dim < span:
         raise DimensionError(
-            asked or f"dimension {dim} of a tensor with {ndim} dimensions",
+            asked,
             f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], "
             f"but got {dim})",
+            f"use a dimension from {-span} to {span - 1}",
         )
     return dim + span if dim < 0 else dim
 

@@ -99,7 +99,7 @@ def check_write(target: Tensor, source: Any) -> None:
     version = target.storage.version
     if version != version and not state.inference:  # Note [Inference tensors]
         raise InPlaceError(
-            "an in-place operation",
+            "",
             "Inplace update to inference tensor outside InferenceMode is not allowed",
             "clone() it first, outside of inference mode",
         )
@@ -115,7 +115,7 @@ def check_write(target: Tensor, source: Any) -> None:
     if leaf._requires_grad and leaf.grad_fn is None:
         kind = "a leaf Variable" if view is None else "a view of a leaf Variable"
         raise InPlaceError(
-            "an in-place operation",
+            "",
             f"{kind} that requires grad is being used in an in-place operation",
             "wrap it in `with torch.no_grad():`, or work on x.clone()",
         )

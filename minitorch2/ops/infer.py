@@ -14,12 +14,13 @@ from typing import Any
 import numpy
 
 from minitorch2 import dtypes
-from minitorch2.dispatch import state
+from minitorch2.dispatch import call, state
 from minitorch2.errors import (
     ArgumentTypeError,
     NumberTooLarge,
     OperationError,
     UnsupportedDtype,
+    name_calls,
 )
 from minitorch2.layouts import Layout, broadcast_shapes, column_major, contiguous, normalize_dims
 from minitorch2.ops.signature import must_be_tensor
@@ -29,8 +30,22 @@ LEAST, MOST = -(2**63), 2**64 - 1  # what a plain whole number may be
 
 
 def describe(op: Op, args: Sequence[Any]) -> str:
-    """A call as an error message names it: `add(f32[2,3], f32[4])`."""
-    return f"{op.name}({', '.join(describe_value(value) for value in args if value is not None)})"
+    """A call as an error message names it, defaults left out: `add(f32[2,3], f32[4])`."""
+    parts, skipped = [], False
+    for parameter, value in zip(op.signature.parameters, args, strict=True):
+        if value is None or (_is_plain(value) and value == parameter.default):
+            skipped = True
+            continue
+        named = f"{parameter.name}=" if skipped or parameter.keyword_only else ""
+        parts.append(named + describe_value(value))
+    return f"{op.name}({', '.join(parts)})"
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether it may be compared with a default: no tensor, no size that is still a symbol."""
+    if type(value) in (tuple, list):
+        return all(map(_is_plain, value))
+    return type(value) in (bool, int, float, str)
 
 
 def describe_value(value: Any) -> str:
@@ -40,6 +55,16 @@ def describe_value(value: Any) -> str:
     if type(value) in (tuple, list):
         return "[" + ", ".join(describe_value(item) for item in value) + "]"
     return repr(value)
+
+
+def check_element(name: str, at: int, value: Any) -> None:
+    """ArgumentTypeError where a value among several tensors is none."""
+    if not is_tensor_like(value):
+        raise ArgumentTypeError(
+            f"{name}()",
+            f"expected Tensor as element {at} in argument 0, but got {type(value).__name__}",
+            "make a tensor of it: torch.tensor(value)",
+        )
 
 
 def can_be_read(value: Any) -> bool:
@@ -305,3 +330,6 @@ def infer(op: Op, args: Sequence[Any]) -> Any:
         layout = op.view(contiguous(tuple(args[0].shape)), *args[1:])
         return Meta(layout.shape, shown_dtype(op, args[0].dtype, args[1:]))
     raise TypeError(f"op {op.name} has no rule that gives its result's type")
+
+
+name_calls(call.__code__, describe)

@@ -9,11 +9,11 @@ import numpy
 
 from minitorch2 import dtypes
 from minitorch2.dispatch import call
-from minitorch2.errors import ArgumentTypeError, ArgumentValueError, OperationError, ShapeError
+from minitorch2.errors import ArgumentValueError, OperationError, ShapeError
 from minitorch2.layouts import broadcast_shapes, normalize_dim, normalize_dims
 from minitorch2.ops.elementwise import converted_back
 from minitorch2.ops.first_of_many import blocks_for, first_of_rows, in_order
-from minitorch2.ops.infer import describe_value
+from minitorch2.ops.infer import check_element, describe_value
 from minitorch2.ops.packed_order import LEAST, sorted_rows
 from minitorch2.ops.table import GATHER, Meta, defop, lookup
 from minitorch2.ops.views import zeros_of
@@ -33,12 +33,7 @@ def _infer_cat(tensors, dim):
             "cat([])", "expected a non-empty list of Tensors", "give at least one tensor"
         )
     for at, tensor in enumerate(tensors):
-        if not hasattr(tensor, "ndim"):
-            raise ArgumentTypeError(
-                f"cat() of {len(tensors)} tensors",
-                f"expected Tensor as element {at} in argument 0, but got {type(tensor).__name__}",
-                "make a tensor of it: torch.tensor(value)",
-            )
+        check_element("cat", at, tensor)
     real = [t for t in tensors if not (t.ndim == 1 and t.shape[0] == 0)] or list(tensors[:1])
     at = normalize_dim(dim, real[0].ndim)
     first = tuple(real[0].shape)

@@ -10,6 +10,7 @@ from minitorch2.dispatch import call
 from minitorch2.errors import DimensionError, IndexOutOfRange, OperationError, ShapeError
 from minitorch2.layouts import element_count, normalize_dim, normalize_dims, resolve_shape
 from minitorch2.ops.composites import composite
+from minitorch2.ops.infer import check_element
 from minitorch2.ops.table import lookup
 from minitorch2.tensors import Tensor
 
@@ -308,6 +309,8 @@ def _stack(tensors, dim):
         raise ShapeError(
             "stack([])", "stack expects a non-empty TensorList", "give at least one tensor"
         )
+    for at, tensor in enumerate(tensors):
+        check_element("stack", at, tensor)
     first = tensors[0].shape
     for tensor in tensors:
         if tensor.shape != first:

@@ -148,6 +148,18 @@ def as_variadic(values: tuple, name: str) -> tuple:
     return _plain(values, name)
 
 
+def as_tensors(value: Any, name: str, function: str) -> tuple:
+    """A tuple from a tuple or list, as which alone torch takes several tensors."""
+    if isinstance(value, (tuple, list)):
+        return tuple(value)
+    raise ArgumentTypeError(
+        f"{function}({name}={type(value).__name__})",
+        f"{function}(): argument '{name}' (position 1) must be tuple of Tensors, "
+        f"not {type(value).__name__}",
+        f"give a tuple or list of tensors: {function}([x, y])",
+    )
+
+
 def _plain(values: tuple, name: str) -> tuple:
     """The integers, numpy's own made plain ones; symbolic sizes stay. A bool is none, but torch
     looks at the first only."""
@@ -188,7 +200,7 @@ def must_be_tensor(op: Any, parameter: Parameter) -> bool:
 _PREPARE = {
     "int[]": "{0} = as_ints({0}, '{0}')",
     "int[...]": "{0} = as_variadic({0}_ if {0} is None else ({0},), '{0}')",
-    "Tensor[]": "{0} = tuple({0})",
+    "Tensor[]": "{0} = as_tensors({0}, '{1}', op.name)",
 }
 
 
@@ -207,7 +219,12 @@ def _short_line(names: list[str], scope: dict[str, Any]) -> str:
     return _SHORT.format(usual=usual, operands=operands)
 
 
-_PREPARERS = {"as_ints": as_ints, "as_variadic": as_variadic, "no_int": no_int}
+_PREPARERS = {
+    "as_ints": as_ints,
+    "as_variadic": as_variadic,
+    "as_tensors": as_tensors,
+    "no_int": no_int,
+}
 
 
 def _numpy_names(parameters: tuple[Parameter, ...]) -> list[tuple[str, str]]:
@@ -227,7 +244,7 @@ def _prepared(parameter: Parameter, name: str, about_bias: bool) -> list[str]:
         return [f"if {name}.__class__ is bool: raise no_int({name!r}, {name})"]
     if parameter.type not in _PREPARE:
         return []
-    line = _PREPARE[parameter.type].format(name)
+    line = _PREPARE[parameter.type].format(name, parameter.name)
     if parameter.type == "int[]" and about_bias:  # `var(False)` says nothing of dimensions
         return [f"{name} = ({name},) if {name}.__class__ is bool else as_ints({name}, {name!r})"]
     optional = parameter.optional and parameter.type == "Tensor[]"

@@ -104,7 +104,8 @@ def _permuted(layout, dims):
             f"permute({list(dims)}) of a tensor of shape {list(layout.shape)}",
             "number of dimensions in the tensor input does not match the length "
             "of the desired ordering of dimensions",
-            "name each once",
+            f"name each of the {len(layout.shape)} dimensions once: "
+            f"permute({', '.join(map(str, range(len(layout.shape))))}) in the order you want",
         )
     found = [normalize_dim(dim, len(layout.shape)) for dim in dims]
     if len(set(found)) != len(found):

@@ -100,7 +100,7 @@ def _read(file: Any, place: Placing, trusted: bool) -> Any:
         if file.seek(0, 2) == 0:
             raise EOFError("load: Ran out of input: the file is empty") from problem
         raise SerializationError(
-            "load",
+            f"load({getattr(file, 'name', file)!r})",
             "the file is no zip archive, as torch.save writes them since version 1.6",
             "load it once with torch and save it again, or fetch it again if it is damaged",
         ) from problem
