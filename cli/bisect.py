@@ -11,6 +11,7 @@ Source: `git bisect`; torch's accuracy minifier.
 """
 
 import sys
+from collections import Counter
 
 import click
 import numpy
@@ -88,8 +89,11 @@ def bisect_command(
     if outcome.in_child:
         sys.exit(outcome.code)
     page, wrong, judged, refused = Page(sys.stdout), 0, 0, 0
+    units = Counter(event.unit for event in programs)
+    seen = Counter[str]()
     for event in programs:
-        page.title(event.unit)
+        seen[event.unit] += 1
+        page.title(event.unit, f"compilation {seen[event.unit]}" if units[event.unit] > 1 else "")
         page.write("Every stage on the inputs of the first call, by float64.", "dim", indent=2)
         page.blank()
         try:
@@ -105,7 +109,9 @@ def bisect_command(
             wrong += 1
             _show(page, finding, _numbered(output, wrong))
         else:
-            page.write("Nothing is wrong: all differences are rounding.", "bold", indent=2)
+            equal = all(verdict.kind == "equal" for verdict in finding.verdicts)
+            said = "there are no differences" if equal else "all differences are rounding"
+            page.write(f"Nothing is wrong: {said}.", "bold", indent=2)
     page.blank()
     _conclude(page, outcome, judged, wrong, refused)
     failed = outcome.ending not in ("finished", "exited") or outcome.code != 0
@@ -137,7 +143,7 @@ def _conclude(page: Page, outcome: Outcome, judged: int, wrong: int, refused: in
 
 def _table(page: Page, finding: Finding) -> None:
     """Each stage with its verdict."""
-    page.write(f"{'stage':{WIDTH}} {'verdict':10} {ERROR}", "dim", indent=2)
+    page.write(f"{'stage':{WIDTH}} {'verdict':10} {ERROR}", "dim", indent=2, hang=WIDTH + 12)
     for verdict in finding.verdicts:
         style = "bold red" if verdict.is_bug else ""
         page.write(str(verdict), style, indent=2, hang=WIDTH + 12)

@@ -95,7 +95,7 @@ def size(record: Record) -> str:
         return f"{many(signs.count('-'), 'line')} out, {signs.count('+')} in"
     if kernels:
         return many(kernels, "kernel") + f", {many(len(lines), 'line')}"
-    if nodes:
+    if nodes or record.stage == "capture.graph":
         return many(nodes, "node")
     return many(len(lines), "line")
 

@@ -107,7 +107,8 @@ def _lines(row: Row) -> str:
 
 def columns(page: Page, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Columns under their names: the first two to the left, numbers to the right."""
-    widths = [max(len(row[at]) for row in [head, *rows]) for at in range(len(head))]
+    sized = [head, *(row for row in rows if any(row[1:]))]  # a name alone may be wide
+    widths = [max(len(row[at]) for row in sized) for at in range(len(head))]
     for number, row in enumerate([head, *rows]):
         cells = [
             f"{cell:<{width}}" if at < 2 else f"{cell:>{width}}"

@@ -111,7 +111,7 @@ def explain(
             records = life_of(collector.records, place, stages, records)
         misses = not records and (bool(stages) or function is not None or place is not None)
         if ir and misses:
-            _show(Page(sys.stderr), collector.records, records, listed)
+            _show(Page(sys.stderr), collector.records, records, listed, stages, function)
         elif ir:
             click.echo("\n\n".join(graph_texts(records)), output)
         elif json_file is not None:
@@ -123,7 +123,7 @@ def explain(
             if place is not None and collector.records and not listed:
                 write_life(page, collector.records, records, place)
             elif outcome.ending != "pipe closed":
-                _show(page, collector.records, records, listed)
+                _show(page, collector.records, records, listed, stages, function)
         output.flush()
     except BrokenPipeError:
         silence_output()
@@ -170,14 +170,21 @@ def _check_stage(query: str) -> None:
     raise click.BadParameter(f"no stage is called {query!r}; {hint}{names}", param_hint="--stage")
 
 
-def _show(page: Page, everything: list[Record], records: list[Record], listed: bool) -> None:
+def _show(
+    page: Page, everything: list[Record], records: list[Record], listed: bool,
+    stages: tuple[str, ...], function: str | None,
+) -> None:  # fmt: skip
     """The report, or the list of what there is."""
     if not everything:
         page.blank()
         page.write(NOTHING)
     elif not records:
         page.blank()
-        page.write("Nothing here fits --stage and --function. There is:")
+        asked = [f"--stage {stage}" for stage in stages]
+        asked += [f"--function {function}"] if function is not None else []
+        page.write(f"Nothing here fits {' '.join(asked) or '--line'}. There is:")
+        if any(stage.name == "passes.ledger" for query in stages for stage in matching(query)):
+            page.write('(passes.ledger is there with options={"numerics": "fast"}.)', "dim")
         write_contents(page, everything, everything)
     elif listed:
         write_contents(page, everything, records)

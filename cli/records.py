@@ -29,7 +29,9 @@ _ORIGIN = re.compile(r"^(?P<code>.*?)\s*# (?P<origin>[^#'\"]+:\d+(?:, [^#'\"]+:\
 BACKWARD = "# backward"
 SAVED = "saved for the backward: "
 HALVED = ("loops", "kernel", "memory", "cuda")  # stages that each half goes through
-_PART = re.compile(r"(?:^|\bdef run_)\w+_(forward|backward)(?:$|\()", re.M)
+_PART = re.compile(
+    r"(?:^|\bdef run_)\w+_(forward|backward)(?:_without_(\d+(?:_\d+)*))?(?:$|\()", re.M
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +52,13 @@ class Record:
 
     @property
     def part(self) -> str:
-        """'forward' or 'backward' for what belongs to one half of the joint graph, else ''."""
+        """What belongs to one half of the joint graph: 'forward', 'backward', 'backward without
+        output 1'; else ''."""
         found = _PART.search(str(self.facts.get("graph", "")) or self.text)
-        return found[1] if found and self.stage.startswith(HALVED) else ""
+        if not found or not self.stage.startswith(HALVED):
+            return ""
+        missing = f" without output {found[2].replace('_', ', ')}" if found[2] else ""
+        return found[1] + missing
 
     def lines(self) -> list[tuple[str, str]]:
         """Each line of the text as (code, user lines); without any, the second is empty."""

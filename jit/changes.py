@@ -137,9 +137,18 @@ def _found(guard: Guard, call: Call) -> list[tuple[str, Any, Any]]:
         return [("object", guard.expected, now)]
     if isinstance(guard.expected, type) and guard.test.startswith("type("):
         return [("type", guard.expected, type(now))]
+    if guard.kind == "value" and "<END>" in guard.test:
+        return [("value", Words(guard.meaning.removeprefix("was ")), _item(guard, now))]
     if guard.expected is None and "is not None" not in guard.test:
         return [("value", Words(guard.meaning.removeprefix("was ")), now)]
     return [("value", guard.expected, now)]
+
+
+def _item(guard: Guard, found: Any) -> Words:
+    """What an iterator has at a place."""
+    marks = dict(guard.objects)
+    end, unknown = marks["END"], marks["UNKNOWN"]
+    return ITS_END if found is end else NOT_KNOWN if found is unknown else THERE
 
 
 def mode_now(kind: str) -> str:
@@ -222,6 +231,9 @@ def described(value: Any) -> str:
     return own if isinstance(own, str) else f"a {type(value).__name__}"
 
 
+THERE, NOT_KNOWN = Words("there"), Words("an iterator that cannot be looked into")
+ITS_END = Words("the end of the loop")
+
 # What to do, by what changed or by the kind of the guard.
 ADVICE = {
     "number of dimensions": "reshape it outside to one number of dimensions, or compile a function "
@@ -244,6 +256,8 @@ ADVICE = {
     "number": "where the number decides what is done, compile that part for itself; elsewhere pass "
     "it as a tensor",
     "text": "decide by the text outside, and pass what follows from it",
+    "end": "nothing can be done, nor need be: a loop that is cut by a break is compiled once for "
+    "its turns and once for its end",
     "value": "keep it the same from call to call, or compile a function for each",
 }
 
@@ -257,6 +271,8 @@ def advice_on(change: Change) -> str:
     if change.kind == "keys" and isinstance(change.old, Words):
         told = [word for word in ("attribute", "hooks") if word in change.old.text]
         return ADVICE[told[0] if told else "keys"]
+    if change.new is ITS_END:
+        return ADVICE["end"]
     named = {int: "number", float: "number", str: "text"}.get(type(change.new), "value")
     by_kind = ADVICE[named if change.kind == "value" else change.kind]
     return (ADVICE.get(change.what) if change.what != "value" else None) or by_kind

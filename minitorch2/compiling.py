@@ -295,7 +295,7 @@ class CompiledFunction:
             if program is not None:
                 found["calls"] += program.calls
                 found["saved_bytes"] += program.saved_bytes()
-                for part in (program.forward, program.backward):
+                for _, part in program.halves():
                     found["kernels"] += getattr(part, "kernel_count", 0)
         found["breaks"] = len(self.cache.breaks)
         found["recompiles"] = len(self.cache.recompiles)
@@ -309,7 +309,7 @@ class CompiledFunction:
         for number, (_, program) in enumerate(self._programs(), 1):
             if program is None:
                 continue
-            for half, part in (("forward", program.forward), ("backward", program.backward)):
+            for half, part in program.halves():
                 meter = getattr(part, "meter", None)
                 names = [half] if program.partition is not None else []
                 names += [f"of compilation {number}"] if len(self.cache.recompiles) else []

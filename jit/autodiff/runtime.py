@@ -13,7 +13,8 @@ Source: PyTorch's AOTAutograd runtime wrappers.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from minitorch2 import random
@@ -331,6 +332,17 @@ class CompiledProgram:
 
         return call_host
 
+    def halves(self) -> Iterator[tuple[str, Any]]:
+        """What runs, by name: a backward is compiled anew where outputs had no gradient."""
+        yield "forward", self.forward
+        if self.backward is not None:
+            yield "backward", self.backward
+        for missing, part in self.variants.items():
+            yield f"backward without output {self._outputs_at(missing)}", part
+
+    def _outputs_at(self, missing: frozenset[int], between: str = ", ") -> str:
+        return between.join(str(self.tangent_outputs[place]) for place in sorted(missing))
+
     def backward_without(self, missing: frozenset[int]) -> Executable:
         """The backward that takes no gradient of the outputs at these places."""
         assert self.backward is not None
@@ -341,6 +353,7 @@ class CompiledProgram:
             assert self.partition is not None and self.executor is not None
             first, count = len(self.partition.saved), len(self.tangent_outputs)
             graph = without_tangents(self.partition.backward, first, count, missing)
+            graph = replace(graph, name=f"{graph.name}_without_{self._outputs_at(missing, '_')}")
             found = self.variants[missing] = self.executor(graph)
         return found
 

@@ -163,6 +163,8 @@ class Attempt:
                 callee = None  # native code calls it, which runs as Python
         stop = Stop(place, self.reason.forgetful(), callee)
         self.reason.then = stop.words()
+        if self.reason.row.code.startswith("exception-"):
+            self.reason.then = "Python does this one operation, which raises."
         return stop, TupleValue(values)
 
     def _program(

@@ -218,13 +218,16 @@ class GraphBreak(Exception):
         self.__traceback__ = self.__cause__ = self.__context__ = None
         return self
 
-    def text(self) -> str:
-        """The reason, the hints, and the user's line with carets under the operation."""
+    def text(self, raised: bool = False) -> str:
+        """The reason, the hints, and the user's line with carets under the operation. Where it is
+        `raised` nothing comes then, and the hints are what to do."""
         lines = [f"graph break [{self.row.code}] {self.detail}"]
         if self.span is not None:
             lines[0] += f" at {self.span}"
             lines += underlined(self.span)
         lines.append(f"  why: {self.row.explanation}")
+        if raised:
+            return "\n".join([*lines, "  asked: one whole graph, by fullgraph=True"])
         lines += [f"  hint: {hint}" for hint in self.row.hints]
         if self.then:
             lines.append(f"  then: {self.then}")
@@ -235,7 +238,9 @@ class GraphBreak(Exception):
 
     def as_error(self) -> GraphBreakError:
         """What `fullgraph=True` raises."""
-        error = GraphBreakError(f"{self.text()}\n  asked: one whole graph, by fullgraph=True")
+        wholly = [GraphBreakError.remedy] if self.row.hints else []
+        fix = " ".join([*self.row.hints, *wholly])
+        error = GraphBreakError(self.text(raised=True), fix=fix)
         if self.span is not None:
             error.move_to(self.span.file, self.span.line)
         return error

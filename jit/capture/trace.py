@@ -2,7 +2,7 @@
 
 In: each instruction before and after its handler ran. Out: rows that follow the bytecode of the
 user's code, with call depth and what came of each instruction: nodes added to the graph, guards
-made, else the value on top of the stack. Nothing is kept when nobody listens.
+made, else the value it put on the stack. Nothing is kept when nobody listens.
 
     train.py:12      4  LOAD_GLOBAL F
                         -> module minitorch2.nn.functional; guard F: was minitorch2.nn.functional
@@ -39,7 +39,7 @@ class Row:
 class Trace:
     """Collects rows while it is on."""
 
-    __slots__ = ("on", "state", "rows", "_nodes", "_guards")
+    __slots__ = ("on", "state", "rows", "_nodes", "_guards", "_stack")
 
     def __init__(self, on: bool, state: CaptureState):
         self.on = on
@@ -47,6 +47,7 @@ class Trace:
         self.rows: list[Row] = []
         self._nodes = 0
         self._guards = 0
+        self._stack: list[Any] = []
 
     def before(self, frame: Frame, instruction: Instruction) -> None:
         """An instruction of the user's code is about to run."""
@@ -59,6 +60,7 @@ class Trace:
         self.rows.append(Row(str(span), source, instruction.offset, depth, text))
         self._nodes = len(self.state.builder.nodes)
         self._guards = len(self.state.guards.guards)
+        self._stack = list(frame.stack)
 
     def after(self, frame: Frame, instruction: Instruction) -> None:
         """It has run: note what it did in the row of this instruction."""
@@ -69,7 +71,10 @@ class Trace:
         self._guards += len(made)
         if instruction.name in SILENT:
             return
-        if not notes and frame.stack:
+        top = len(frame.stack) - 1
+        # a store, a jump and the end of a loop leave on top what lay there before them
+        old = top < len(self._stack) and top >= 0 and frame.stack[top] is self._stack[top]
+        if not notes and frame.stack and not old:
             notes = [frame.stack[-1].describe()]
         depth = sum(1 for other in self.state.frames[:-1] if other.is_user)
         for row in reversed(self.rows):

@@ -218,7 +218,14 @@ def body_cost(body: tuple[Statement, ...]) -> Index:
 def step_origins(step: PlanStep) -> Origin:
     """The user lines a step comes from."""
     if isinstance(step, KernelStep):
-        return Origin.union([each.origin for each in step.kernel.body], "fusion")
+        return Origin.union(list(_origins(step.kernel.body)), "fusion")
     if isinstance(step, ChainStep):
         return Origin.union([step_origins(each) for each in step.members], "chain")
     return step.node.origin or Origin()
+
+
+def _origins(body: tuple[Statement, ...]) -> Iterator[Origin]:
+    """The user lines of statements and of all that stands inside them."""
+    for statement in body:
+        yield statement.origin
+        yield from _origins(getattr(statement, "body", ()))

@@ -193,6 +193,9 @@ class IteratorValue(AnyIterator):
     def python_type(self) -> type:
         return self.cls
 
+    def describe(self) -> str:
+        return self.cls.__name__
+
     def advance(self, machine: Machine) -> Value | None:
         """The next value, or None when there are no more."""
         return next(self.steps, None)
