@@ -19,6 +19,7 @@ Source: torch.compile's documentation.
 from __future__ import annotations
 
 import copy
+import difflib
 import functools
 import itertools
 import os
@@ -112,11 +113,17 @@ def options_from(options: dict[str, Any] | None, mode: str | None) -> CompileOpt
     if "disable_passes" in given:
         given["disable_passes"] = tuple(given["disable_passes"])
     chosen = CompileOptions(**given)
-    if chosen.numerics not in NUMERICS or not 0 <= chosen.activation_memory_budget <= 1:
+    asked = f"compile(options={options})"
+    if chosen.numerics not in NUMERICS:
+        near = difflib.get_close_matches(str(chosen.numerics), NUMERICS, 1)
         raise ArgumentValueError(
-            f"compile(options={options})",
-            f"numerics is one of {', '.join(NUMERICS)}, a memory budget lies between 0 and 1",
+            asked,
+            f"no such numerics: {chosen.numerics!r}",
+            f"use one of {', '.join(NUMERICS)}" + (f"; nearest is {near[0]!r}" if near else ""),
         )
+    if not 0 <= chosen.activation_memory_budget <= 1:
+        wrong = f"no such memory budget: {chosen.activation_memory_budget}"
+        raise ArgumentValueError(asked, wrong, "give a number from 0 to 1")
     return chosen
 
 

@@ -53,3 +53,16 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
     (tmp_path / "model.pt").write_bytes(b"hello")
     with pytest.raises(torch.errors.SerializationError, match="model.pt"):
         torch.load(tmp_path / "model.pt")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"numerics": "fats"}, "use one of .*; nearest is 'fast'"),
+        ({"numerics": "fats"}, "no such numerics: 'fats'"),
+        ({"activation_memory_budget": 2}, "no such memory budget: 2"),
+    ],
+)
+def test_an_option_out_of_range_is_named_alone(options, said):
+    with pytest.raises(torch.errors.ArgumentValueError, match=said):
+        torch.compile(lambda x: x, options=options)
