@@ -12,12 +12,14 @@ Source: torch.func's design notes on batching rules.
 
 from typing import Any
 
+import numpy
+
 from minitorch2.batching.batched import Batched, op
 from minitorch2.batching.mode import BY_KIND, OWN, VmapMode
 from minitorch2.dispatch import call
 from minitorch2.dtypes import bfloat16, float16, float32
 from minitorch2.layouts import normalize_dim, normalize_dims
-from minitorch2.ops.infer import pointwise_dtypes
+from minitorch2.ops.infer import keeps_digits, pointwise_dtypes
 from minitorch2.ops.table import COMPOSITE, GATHER, LIBRARY, POINTWISE, REDUCTION
 from minitorch2.tensors import Tensor
 
@@ -37,26 +39,32 @@ def pointwise(mode: VmapMode, row: Any, args: tuple) -> Any:
     """Line up the samples' dimensions on the right; promote as for one sample.
 
     A sample without dimensions is a number to type promotion, its hidden vector is not: operands
-    are converted first where one sample's have no dimensions. Such a number is not rounded to 16
-    bits before it is used: these are computed in float32.
+    are converted first where one sample's have no dimensions. 16 bits are computed in float32,
+    after what one sample would round to them is rounded.
     """
     tensors = [args[position] for position in row.tensor_positions]
     ndims = [t.ndim for t in tensors if isinstance(t, Tensor)]
     ndim = max(ndims)
-    compute = result = None
+    compute = result = rounded = None
     if 0 in ndims and row.promote not in ("convert", "rebase"):
         compute, result = pointwise_dtypes(row, args)
         if compute in (float16, bfloat16):
-            compute = float32
+            compute, rounded = float32, compute
     found = []
     for parameter, argument in zip(row.signature.parameters, args, strict=True):
+        rounds = rounded and parameter.type == "Operand" and argument is not None
+        rounds = rounds and not keeps_digits(row, parameter.name, argument)
         if isinstance(argument, Tensor):
             argument, is_batched = mode.hidden(argument)
+            if rounds and argument.dtype is not rounded:
+                argument = op("convert", argument, rounded)
             if is_batched:
                 argument = with_ndim(argument, ndim)
             if compute is not None and parameter.type == "Operand":
                 if argument.dtype is not compute:
                     argument = op("convert", argument, compute)
+        elif rounds:
+            argument = numpy.asarray(argument).astype(rounded.numpy).item()
         found.append(argument)
     made = call(row, tuple(found))
     return made if result is None or made.dtype is result else op("convert", made, result)
