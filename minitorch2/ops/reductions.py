@@ -129,6 +129,7 @@ def _prod_vjp(s, g):
     """The product of all by each, or, where some element is zero, of the others."""
     dims = normalize_dims(s.dim, s.self.ndim)
     x, factor = _as_computed(s.self, g), _restore(g, s)
+    x = x.contiguous()  # one order of products, wherever the backward is computed
     zeros = x == 0
     known = x.storage.block is not None  # traced code has to be right either way
     if not x.ndim or 0 in x.layout.shape:
