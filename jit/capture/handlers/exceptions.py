@@ -12,7 +12,11 @@ from minitorch2.jit.capture.state import Frame
 from minitorch2.jit.capture.values.base import UserRaise, Value
 from minitorch2.jit.capture.values.classes import ClassValue
 from minitorch2.jit.capture.values.constants import Constant
-from minitorch2.jit.capture.values.exceptions import ExceptionValue, PreviousException
+from minitorch2.jit.capture.values.exceptions import (
+    ExceptionValue,
+    PreviousException,
+    traceback_of,
+)
 
 if TYPE_CHECKING:
     from minitorch2.jit.capture.interpreter import Machine
@@ -115,5 +119,6 @@ def before_with(machine: Machine, frame: Frame, ins: Instruction) -> None:
 def with_except_start(machine: Machine, frame: Frame, ins: Instruction) -> None:
     error = machine.real(frame.stack[-1])
     leave = frame.stack[-4]
-    args = [ClassValue(error.python_type()), error, Constant(None)]
+    kind = ClassValue(error.python_type())
+    args = [kind, error, traceback_of(machine, error)]
     frame.stack.append(machine.call(leave, args, {}))

@@ -29,7 +29,7 @@ from minitorch2.jit.capture.values.base import Arguments, Keywords, Value
 from minitorch2.jit.capture.values.classes import new_container, new_object
 from minitorch2.jit.capture.values.constants import Constant
 from minitorch2.jit.capture.values.containers import native_base
-from minitorch2.jit.capture.values.exceptions import TracebackValue
+from minitorch2.jit.capture.values.exceptions import traceback_of
 from minitorch2.jit.capture.values.mappings import DictValue
 from minitorch2.jit.capture.values.objects import ObjectValue
 from minitorch2.jit.capture.values.sequences import TupleValue, is_plain_tuple
@@ -219,7 +219,7 @@ def _exc_info(machine: Machine, args: Arguments, kwargs: Keywords) -> Value:
     if error is None:
         return TupleValue([Constant(None)] * 3)
     cls = machine.from_python(error.python_type())
-    return TupleValue([cls, error, TracebackValue()])
+    return TupleValue([cls, error, traceback_of(machine, error)])
 
 
 @rule(sys.exception)

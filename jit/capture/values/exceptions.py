@@ -134,7 +134,7 @@ class ExceptionValue(Value):
     def set_attribute(self, machine: Machine, name: str, value: Value) -> None:
         if name == "args":
             self.args = machine.items(value)
-        else:
+        elif name != "__traceback__" or not isinstance(value, TracebackValue):  # that is its own
             self.attributes[name] = value
             if name == "__cause__":
                 self.attributes["__suppress_context__"] = machine.from_python(True)
@@ -177,6 +177,25 @@ class TracebackValue(Value):
 
     def describe(self) -> str:
         return "the traceback of an exception"
+
+    def same_as(self, machine: Machine, other: Value) -> bool:
+        if isinstance(machine.real(other), TracebackValue):
+            machine.stop("unknown-attribute", "whether two tracebacks are one")
+        return False
+
+    def compare_with(
+        self, machine: Machine, symbol: str, other: Value, reflected: bool
+    ) -> Value | None:
+        if symbol not in ("==", "!="):
+            return None
+        return machine.from_python(self.same_as(machine, other) == (symbol == "=="))
+
+
+def traceback_of(machine: Machine, error: Value) -> Value:
+    """What `__exit__` and `sys.exc_info()` are given beside an exception."""
+    if isinstance(error, CaughtValue):
+        return error.get_attribute(machine, "__traceback__")
+    return TracebackValue()
 
 
 class CaughtValue(Value):
