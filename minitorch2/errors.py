@@ -116,7 +116,7 @@ class UnknownName(AttributeError):
         self.module, self.names = module, names
 
     def __str__(self) -> str:  # looked for when it is read: many programs only ask with hasattr
-        near = difflib.get_close_matches(self.name, self.names(), 1)
+        near = difflib.get_close_matches(str(self.name), self.names(), 1)
         hint = f". Did you mean: {near[0]!r}?" if near else ""
         return f"module {self.module!r} has no attribute {self.name!r}{hint}"
 

@@ -52,19 +52,19 @@ def pointwise(mode: VmapMode, row: Any, args: tuple) -> Any:
             compute, rounded = float32, compute
     found = []
     for parameter, argument in zip(row.signature.parameters, args, strict=True):
-        rounds = rounded and parameter.type == "Operand" and argument is not None
-        rounds = rounds and not keeps_digits(row, parameter.name, argument)
+        operand = parameter.type == "Operand" and argument is not None
+        short = None if operand and keeps_digits(row, parameter.name, argument) else rounded
         if isinstance(argument, Tensor):
             argument, is_batched = mode.hidden(argument)
-            if rounds and argument.dtype is not rounded:
-                argument = op("convert", argument, rounded)
+            if operand and short is not None and argument.dtype is not short:
+                argument = op("convert", argument, short)
             if is_batched:
                 argument = with_ndim(argument, ndim)
             if compute is not None and parameter.type == "Operand":
                 if argument.dtype is not compute:
                     argument = op("convert", argument, compute)
-        elif rounds:
-            argument = numpy.asarray(argument).astype(rounded.numpy).item()
+        elif operand and short is not None:
+            argument = numpy.asarray(argument).astype(short.numpy).item()
         found.append(argument)
     made = call(row, tuple(found))
     return made if result is None or made.dtype is result else op("convert", made, result)
