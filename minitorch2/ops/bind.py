@@ -88,9 +88,18 @@ def _reflected(op: Op, extra: tuple) -> Callable:
             return operator(self, other.item())
         if not _operand(other):
             return NotImplemented
+        if self.dtype in (dtypes.float16, dtypes.bfloat16) and op.name in _TURNED:
+            return _TURNED[op.name](self, other)
         return call(op, (other, self, *extra))
 
     return operator
+
+
+# What `number * x` and `number / x` are in torch: where 16 bits are rounded, it shows.
+_TURNED: dict[str, Callable] = {
+    "mul": lambda x, number: call(lookup("mul"), (x, number)),
+    "true_divide": lambda x, number: _TURNED["mul"](call(lookup("reciprocal"), (x,)), number),
+}
 
 
 def _unary(op: Op) -> Callable:

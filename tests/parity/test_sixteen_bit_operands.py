@@ -90,3 +90,25 @@ def test_formulas_round_where_torch_rounds(name, dtype, compiled):
         run = library.compile(function) if compiled and library is minitorch2 else function
         found.append(run(*(x, x.flip(0) + 0.25, x * 0.75)[:count]).double().tolist())
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("symbol", ["+", "-", "*", "/", "//", "%"])
+def test_operators_with_a_number_on_either_side(symbol, dtype, compiled):
+    """What the operator gives, and its gradient: `number / x` is a reciprocal times the number."""
+
+    def both(x, numbers):
+        sides = [f"x {symbol} number", f"number {symbol} x"]
+        return [eval(side, {"x": x, "number": n}) for n in numbers for side in sides]
+
+    found = []
+    for library in (torch, minitorch2):
+        x = library.tensor(GRID, dtype=getattr(library, dtype), requires_grad=True)
+        run = library.compile(both) if compiled and library is minitorch2 else both
+        results = run(x, (0.1, 1.1, 2.347, 3))
+        if symbol in "+-*/":
+            sum(each.sum() for each in results).backward()
+            found.append(x.grad.double().tolist())
+        found.append([each.double().tolist() for each in results])
+    assert found[: len(found) // 2] == found[len(found) // 2 :]
