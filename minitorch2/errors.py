@@ -85,10 +85,12 @@ class Mt2Error(Exception):
 
     code = "MT2-0000"
     remedy = "Read the message: it says what was asked, what is wrong and what to do."
+    of_a_call = True  # says of an operation that the user called what is wrong with it
 
     def __init__(self, asked: str, wrong: str = "", fix: str = ""):
         frame, doors = _user_frame()
-        self.asked, self.wrong, self.fix = _called(asked, doors), wrong, fix
+        asked = _called(asked, doors) if self.of_a_call else asked
+        self.asked, self.wrong, self.fix = asked, wrong, fix
         self.location = None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
         super().__init__(self._text())
 
@@ -268,6 +270,7 @@ class CompileError(Mt2Error, RuntimeError):
     """A request to `compile` that it cannot carry out."""
 
     code = "MT2-0801"
+    of_a_call = False
 
 
 class GraphBreakError(CompileError):

@@ -69,7 +69,7 @@ def test_the_memory_is_what_eager_makes_of_it(write, own):
         found = outcome(torch.compile(function))
     assert found == outcome(function)
     words = [str(each.message) for each in told]
-    assert all("overlapping windows" in each or "expanded tensor" in each for each in words)
+    assert all("overlapping windows" in each or "a single memory" in each for each in words)
     assert not (words and write is _apart)
 
 
