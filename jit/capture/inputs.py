@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     pass
 
 VARIES = frozenset({-1})  # among the free sizes: the source is an int that changes
-RATE = "['lr']"  # of an optimizer's group: schedules change it, so it varies from the start
+RATE = "['lr']"  # of an optimizer's group, or the like: schedules change it, so it varies at once
 KNOWN_CLASSES = ("Tensor", "Parameter", "Buffer")
 
 

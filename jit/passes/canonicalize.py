@@ -45,18 +45,18 @@ def canonicalize(graph: Graph, options: PassOptions) -> Graph:
 
     Complexity: linear in the nodes. Source: LLVM's InstCombine canonical forms.
     """
-    order: dict[Value, int] = {input.value: index for index, input in enumerate(graph.inputs)}
+    apart = options.numerics != "eager"  # there all tensors rank alike
+    order = {input.value: apart * index for index, input in enumerate(graph.inputs)}
 
     def step(rebuilder: Rebuilder, node: Node) -> Sequence[Value] | None:
-        args = _ordered(node, order if options.numerics != "eager" else dict.fromkeys(order, 0))
-        args = _dimensions(node, args)
+        args = _dimensions(node, _ordered(node, order))
         results = node.results
         if args != node.args:
             results = (rebuilder.add(node.op, args, node, "pass canonicalize"),)
         else:
             rebuilder.keep(node)
         for result in results:
-            order[result] = len(order)
+            order[result] = apart * len(order)
         return results
 
     return rebuild(graph, step, lambda inner: canonicalize(inner, options))

@@ -21,7 +21,7 @@ from typing import Any
 from minitorch2.errors import is_own_file
 from minitorch2.jit.capture.values.functions import FunctionValue
 
-RUNTIME = ("cache.py", "pieces.py", "stop.py", "compiling.py")
+RUNTIME = ("/jit/cache.py", "/jit/pieces.py", "/resume/stop.py", "/minitorch2/compiling.py")
 CALLERS = frozenset(
     "_getframe currentframe stack extract_stack format_stack print_stack walk_stack".split()
 )

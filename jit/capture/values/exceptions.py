@@ -83,8 +83,11 @@ class ExceptionValue(Value):
 
     def check_text(self, machine: Machine) -> None:
         """What an operation says of sizes that vary is for Python to say: it knows the numbers."""
-        if self.real is not None and SIZES.search(str(self.real)):
+        if self._tells_sizes():
             machine.stop("unknown-operation", f"the text of a {self.cls.__name__} about sizes")
+
+    def _tells_sizes(self) -> bool:
+        return self.real is not None and SIZES.search(str(self.real)) is not None
 
     def _has_init(self) -> bool:
         """Whether an `__init__` in Python was run, which is not to be run again."""
@@ -159,7 +162,7 @@ class ExceptionValue(Value):
         return super().call_method(machine, name, args, kwargs)
 
     def emit(self, emitter: Emitter) -> str:
-        if self.real is not None and SIZES.search(str(self.real)):
+        if self._tells_sizes():
             raise GraphBreak("unknown-object", f"a {self.cls.__name__} about sizes that vary")
         inside = ", ".join(emitter.value(argument) for argument in self.args)
         cls = emitter.object(self.cls, self.cls.__name__)

@@ -301,7 +301,7 @@ class NativeValue(Value):
         if name == "__call__":
             return self.call(machine, args, kwargs)
         if isinstance(self.object, functools._lru_cache_wrapper):  # its counts are Python's
-            machine.stop("unknown-call", f"{self.describe()}.{name}()")
+            machine.stop("kept-answer", f"{self.describe()}.{name}()")
         return super().call_method(machine, name, args, kwargs)
 
     def _bound(self, machine: Machine, owner: Value, cls: Value | None = None) -> Value:
