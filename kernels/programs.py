@@ -198,8 +198,9 @@ def _sources(folder: str, below: str = "") -> list[str]:
             if entry.name.endswith(".py"):
                 found = entry.stat()
                 files.append(f"{below}{entry.name} {found.st_size} {found.st_mtime_ns}")
-            elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
-                folders.append((entry.path, f"{below}{entry.name}/"))
+            elif "." not in entry.name and entry.is_dir(follow_symlinks=False):
+                if entry.name != "__pycache__":
+                    folders.append((entry.path, f"{below}{entry.name}/"))
     for inner in folders:
         files += _sources(*inner)
     return files

@@ -117,6 +117,9 @@ class UnknownName(AttributeError):
         super().__init__(module, missing, name=missing)
         self.module, self.names = module, names
 
+    def __reduce__(self) -> tuple:
+        return type(self), (self.module, self.name, self.names)
+
     def __str__(self) -> str:  # looked for when it is read: many programs only ask with hasattr
         near = difflib.get_close_matches(str(self.name), self.names(), 1)
         hint = f". Did you mean: {near[0]!r}?" if near else ""

@@ -11,14 +11,13 @@ import ast
 import functools
 from collections.abc import Mapping
 
-import numpy
-
 from minitorch2.dtypes import bool as bool_dtype
 from minitorch2.dtypes import dtype, float32, promote_types
 from minitorch2.jit.syntax import expression
 from minitorch2.kernels.functions import FUNCTIONS, result_dtype
 from minitorch2.kernels.loop_ir import Call, Cast, Constant
 from minitorch2.kernels.lower.nests import NestExpression, NotLowered
+from minitorch2.ops.infer import rounded_number
 
 Operand = NestExpression | int | float | bool
 
@@ -84,8 +83,7 @@ def number_of(value: int | float | bool, element: dtype) -> int | float | bool:
     if element.short == "bool":
         return bool(value)
     if element.is_floating_point and element.itemsize == 2:
-        with numpy.errstate(all="ignore"):
-            return float(numpy.float32(value).astype(element.numpy))
+        return rounded_number(value, element)
     if element.is_floating_point:
         return float(value)
     bits = 8 * element.itemsize

@@ -17,7 +17,7 @@ from minitorch2.backends import (
     heap,  # noqa: F401 - large arrays are made again and again
 )
 from minitorch2.backends.quiet import restore, silence
-from minitorch2.dtypes import FLOATING, INTEGER, float32, float64
+from minitorch2.dtypes import FLOATING, INTEGER, dtype, float32, float64
 from minitorch2.errors import DimensionError, Mt2Error, OperationError
 from minitorch2.layouts import MOST_VIEWS, Layout, check_inside, row_major
 from minitorch2.ops.infer import (
@@ -144,23 +144,16 @@ def run_pointwise(op: Op, args: tuple) -> Tensor:
     compute, result_dtype = pointwise_dtypes(op, args)
     work = working_type(op, compute)
     values, tensors = [], []
-    for parameter, argument in zip(op.signature.parameters, args, strict=True):
-        if isinstance(argument, Tensor):
-            tensors.append(argument)
-            operand, argument = argument, argument.array
-            if parameter.type == "Operand":
-                if argument.dtype != compute.numpy and not keeps_digits(
-                    op, parameter.name, operand
-                ):
-                    argument = argument.astype(compute.numpy)
-                argument = argument.astype(work, copy=False)
-        elif parameter.type == "Operand" and argument is not None:
-            rounds = work != compute.numpy and not keeps_digits(op, parameter.name, argument)
-            argument = number_as(argument, compute, work)
-            argument = argument.astype(compute.numpy).astype(work) if rounds else argument
-        values.append(argument)
     token = silence()
     try:
+        for parameter, argument in zip(op.signature.parameters, args, strict=True):
+            operand = argument
+            if isinstance(operand, Tensor):
+                tensors.append(operand)
+                argument = operand.array
+            if parameter.type == "Operand" and argument is not None:
+                argument = _operand(op, parameter.name, operand, argument, compute, work)
+            values.append(argument)
         result = op.eager(*values)  # type: ignore[misc]
         if type(result) is not numpy.ndarray:
             result = numpy.asarray(result)
@@ -176,6 +169,20 @@ def run_pointwise(op: Op, args: tuple) -> Tensor:
     elif result.base is not None or any(result is t._array for t in tensors):
         result = result.copy()
     return wrap(result)
+
+
+def _operand(
+    op: Op, name: str, operand: Any, value: Any, compute: dtype, work: numpy.dtype
+) -> numpy.ndarray:
+    """An operand, or its elements, in the type that is computed with; rounded first where the row
+    computes in fewer bits than that."""
+    rounds = not keeps_digits(op, name, operand)
+    if isinstance(operand, Tensor):
+        if rounds and value.dtype != compute.numpy:
+            value = value.astype(compute.numpy)
+        return value.astype(work, copy=False)
+    value = number_as(value, compute, work)
+    return value.astype(compute.numpy).astype(work) if rounds and work != compute.numpy else value
 
 
 def run_plain(op: Op, args: tuple) -> Tensor | None:

@@ -12,14 +12,12 @@ Source: torch.func's design notes on batching rules.
 
 from typing import Any
 
-import numpy
-
 from minitorch2.batching.batched import Batched, op
 from minitorch2.batching.mode import BY_KIND, OWN, VmapMode
 from minitorch2.dispatch import call
 from minitorch2.dtypes import bfloat16, float16, float32
 from minitorch2.layouts import normalize_dim, normalize_dims
-from minitorch2.ops.infer import keeps_digits, pointwise_dtypes
+from minitorch2.ops.infer import keeps_digits, pointwise_dtypes, rounded_number
 from minitorch2.ops.table import COMPOSITE, GATHER, LIBRARY, POINTWISE, REDUCTION
 from minitorch2.tensors import Tensor
 
@@ -64,7 +62,7 @@ def pointwise(mode: VmapMode, row: Any, args: tuple) -> Any:
                 if argument.dtype is not compute:
                     argument = op("convert", argument, compute)
         elif operand and short is not None:
-            argument = numpy.asarray(argument).astype(short.numpy).item()
+            argument = rounded_number(argument, short)
         found.append(argument)
     made = call(row, tuple(found))
     return made if result is None or made.dtype is result else op("convert", made, result)

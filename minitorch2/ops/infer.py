@@ -32,7 +32,7 @@ LEAST, MOST = -(2**63), 2**64 - 1  # what a plain whole number may be
 def describe(op: Op, args: Sequence[Any]) -> str:
     """A call as an error message names it, defaults left out: `add(f32[2,3], f32[4])`."""
     parts, skipped = [], False
-    for parameter, value in zip(op.signature.parameters, args, strict=True):
+    for parameter, value in zip(op.signature.parameters, args, strict=False):
         if value is None or (_is_plain(value) and value == parameter.default):
             skipped = True
             continue
@@ -129,6 +129,12 @@ def keeps_digits(op: Op, parameter: str, operand: Any) -> bool:
     if parameter != name or not is_tensor_like(operand):
         return parameter == name
     return not numbers and all(type(size) is int and size == 1 for size in operand.shape)
+
+
+def rounded_number(value: float, element: dtypes.dtype) -> float:
+    """A number as 16-bit floats hold it, by way of float32 as an operand goes."""
+    with numpy.errstate(all="ignore"):
+        return float(numpy.float32(value).astype(element.numpy))
 
 
 def pointwise_tensors(op: Op, args: Sequence[Any]) -> list[Any]:

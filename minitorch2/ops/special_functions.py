@@ -16,6 +16,7 @@ from minitorch2 import dtypes
 from minitorch2.dispatch import call
 from minitorch2.ops.arithmetic import real_part
 from minitorch2.ops.composites import composite, rounded_together
+from minitorch2.ops.infer import rounded_number
 from minitorch2.ops.table import LIBRARY, Meta, defop, lookup
 from minitorch2.tensors import Tensor
 
@@ -208,7 +209,7 @@ def _rounded_xlogy(self, other):
     element = dtypes.result_type(self, other)
     if element.is_floating_point and element.itemsize == 2:
         self, other = (
-            float(element.numpy.type(each)) if type(each) in (int, float) else each
+            rounded_number(each, element) if type(each) in (int, float) else each
             for each in (self, other)
         )
     return _xlogy(self, other)

@@ -10,7 +10,8 @@ GAPS stands for sums, which round as often as they add; and of what single outpu
 which may be summed up apart. Each costs several runs, so that it is measured only where a number is
 outside of the ones before.
 
-A nan may have any bits, also where a view shows them as an integer or as a part of a number.
+A nan may have any bits, also where a view shows them as an integer or as a part of a number: a
+graph that computes with such bits is not judged by its numbers.
 
 The backend "exact" must give eager's bits, see _exact. One of the things that are outside of that
 promise (jit/passes/options.py) is met here, and nothing else is let pass: in graphs with writes the

@@ -1,5 +1,8 @@
 """An error names the operation that the user called, not one inside of it, and no defaults."""
 
+import copy
+import pickle
+
 import pytest
 
 import minitorch2 as torch
@@ -46,6 +49,8 @@ def test_a_name_that_is_not_there_names_the_nearest():
     with pytest.raises(AttributeError) as caught:
         torch.nothing_is_like_this_one  # noqa: B018
     assert str(caught.value).endswith("'nothing_is_like_this_one'")
+    assert str(copy.copy(caught.value)) == str(caught.value)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
     assert not hasattr(torch, "sigmiod") and getattr(torch, "sigmiod", 3) == 3
 
 

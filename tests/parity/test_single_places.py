@@ -32,7 +32,11 @@ PICKS = {
 TAKEN = ([1.0, 2.0, 3.0], 5.0)
 PLACES = (0, 1, [0], [2])
 VALUES = (7.0, [7.0])
-CASES = list(itertools.product(PICKS, TAKEN, PLACES, VALUES))
+CASES = [
+    case
+    for case in itertools.product(PICKS, TAKEN, PLACES, VALUES)
+    if case[:2] != ("index", 5.0)  # a tensor without dimensions has no index
+]
 
 
 def _outcome(library: Any, case: tuple, compiled: bool = False) -> Any:
@@ -55,8 +59,6 @@ def _outcome(library: Any, case: tuple, compiled: bool = False) -> Any:
 @pytest.mark.parametrize("case", CASES)
 def test_eager_and_compiled(case: tuple) -> None:
     """Both give what torch gives, where torch gives gradients those too."""
-    if case[0] == "index" and case[1] == 5.0:
-        return  # a tensor without dimensions has no index
     expected, found = _outcome(torch, case), _outcome(minitorch2, case)
     if expected != "refused" and expected[1] is None and expected[2] is None:
         assert found[0] == expected[0]

@@ -122,7 +122,7 @@ def test_the_first_best_row_of_every_column(shape, axis, element, fold):
     assert "_places = local_i64(" in str(compiled.sources) or 1 in shape
 
 
-@pytest.mark.parametrize("columns", [1, 127, 128, 200, 256, 257, 1023, 1024, 1025, 3000])
+@pytest.mark.parametrize("columns", [127, 128, 200, 256, 257, 1023, 1024, 1025, 3000])
 def test_rows_are_added_in_order_whatever_the_block(columns):
     """Narrow matrices are one block each, wide ones several: the bits are those of a plain loop."""
     x = np.random.RandomState(columns).randn(7, 33, columns).astype("f4")
@@ -133,7 +133,7 @@ def test_rows_are_added_in_order_whatever_the_block(columns):
     expected = np.zeros((7, columns), "f4")
     for row in range(33):
         expected = expected + x[:, row]
-    assert run(text, [x])[1].tobytes() == expected.tobytes() or columns == 1  # that is a row
+    assert run(text, [x])[1].tobytes() == expected.tobytes()
 
 
 def test_booleans_are_compared_one_after_the_other():
