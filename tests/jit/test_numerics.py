@@ -165,7 +165,9 @@ def test_nothing_is_listed_where_nothing_may_change(numerics):
 
 
 def test_a_level_that_is_not_there():
-    with pytest.raises(ValueError, match=r"no such numerics: .loose.\n.*use one of default, eager, fast"):
+    with pytest.raises(
+        ValueError, match=r"no such numerics: .loose.\n.*use one of default, eager, fast"
+    ):
         torch.compile(_loose, options={"numerics": "loose"})
 
 
